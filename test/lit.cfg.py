@@ -47,6 +47,8 @@ config.environment["LOOPC_VERIFY_EACH"] = "1"
 # Models are compiled, and not found, and without a process for each of them.
 config.environment["LOOPC_CACHE_DIR"] = "off"
 config.environment["LOOPC_COMPILE"] = "inprocess"
+# Where threads are the subject the test says how many.
+config.environment["LOOPC_NUM_THREADS"] = "1"
 for name in (
     *("ASAN_OPTIONS", "UBSAN_OPTIONS", "TMPDIR", "HOME"),
     *("CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"),

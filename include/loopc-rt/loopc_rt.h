@@ -208,7 +208,7 @@ typedef struct {
   const loopc_allocator *allocator; ///< null: malloc
   loopc_cancel_token *cancel;       ///< null: cannot be cancelled
   double timeout_seconds;           ///< 0: none
-  int32_t num_threads;              ///< 0: one
+  int32_t num_threads;              ///< 0: as many as there are cores
   /// Bytes a run may hold, 64 more for each allocation included; 0: no limit.
   uint64_t memory_limit;
   /// Filled when the run ends, by an error, too; null: not wanted.

@@ -104,12 +104,15 @@ void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                            void (*fn)(void *args, int64_t begin, int64_t end),
                            void *args);
 
-/// The same where threads are the faster way, as far as the run has seen, and
-/// 1; else 0, and the caller computes all of it.
+/// The same for what a loop comes to again and again, where threads are the
+/// faster way, as far as the run has seen, and 1; else 0, and the caller
+/// computes all of it. `isLarge` is 1 where it would be shared out outside of
+/// loops, too: others wait until the run has lasted for as long as it takes to
+/// have threads.
 int32_t loopc_rt_try_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                                   void (*fn)(void *args, int64_t begin,
                                              int64_t end),
-                                  void *args);
+                                  void *args, int32_t isLarge);
 
 /// Memory for the text of strings, not aligned, valid until the run ends; bytes
 /// may be 0. Null and an error as for loopc_rt_alloc.

@@ -135,7 +135,9 @@ class SessionOptions(_Configurable):
     (`optimized_model_filepath`).
 
     Attributes:
-        intra_op_num_threads: threads of a run; 0 (the default) and less mean one.
+        intra_op_num_threads: threads of a run; 0 (the default) and less mean as many
+            as the process has physical cores, or what LOOPC_NUM_THREADS says, for what
+            is large enough (docs/OnnxRuntime.md). Results are the same bits.
         inter_op_num_threads: as onnxruntime has it; a run has no threads between
             operators, so it makes no difference.
         graph_optimization_level: used where `opt_level` is None.
@@ -478,7 +480,7 @@ class RunOptions(_Configurable):
     Attributes:
         timeout: seconds that a run may take; None for the session's.
         memory_limit: bytes that a run may hold; None for the session's.
-        num_threads: threads; None for the session's.
+        num_threads: threads, 0 for the default; None for the session's.
         device_outputs: whether tensors stay on the GPU; None for the session's.
         stream: a CUstream (an int) that a run on a GPU works on, in the order of
             what was begun there before; None for the session's.

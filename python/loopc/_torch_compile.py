@@ -14,6 +14,7 @@ cannot be compiled runs as torch runs it, and one warning says why.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -244,6 +245,11 @@ def _export(
         _is_random(node) for graph in (model.graph, *model.functions) for node in _nodes(graph.node)
     ):
         raise CompileError("it draws random numbers, and loopc's are others than torch's")
+    if options.intra_op_num_threads <= 0:
+        import torch
+
+        options = copy.copy(options)
+        options.intra_op_num_threads = torch.get_num_threads()
     return TorchFunction(InferenceSession(model, options), *signature(program, model.graph))
 
 

@@ -15,8 +15,10 @@ def set_environment() -> None:
 
     That is done in the process itself, which loads the compiler once: a process for each of
     thousands of models would load it anew. The IR is verified after every pass, which
-    LOOPC_VERIFY_EACH=0 leaves out. test_ready.py has what users have.
+    LOOPC_VERIFY_EACH=0 leaves out. A run has one thread where it says no number. test_ready.py
+    has what users have.
     """
     os.environ["LOOPC_CACHE_DIR"] = "off"
     os.environ.setdefault("LOOPC_COMPILE", "inprocess")
     os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
+    os.environ.setdefault("LOOPC_NUM_THREADS", "1")

@@ -31,6 +31,8 @@ os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
 # test_ready.py has the other way.
 os.environ["LOOPC_CACHE_DIR"] = "off"
 os.environ.setdefault("LOOPC_COMPILE", "inprocess")
+# Where threads are the subject the test says how many.
+os.environ.setdefault("LOOPC_NUM_THREADS", "1")
 # Threads of BLAS go on looking for work, on cores that other tests need.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 try:

@@ -10,6 +10,10 @@
 from __future__ import annotations
 
 import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
 from typing import Any
 
 import loopc
@@ -17,7 +21,7 @@ import numpy as np
 import onnx.parser
 import pytest
 
-HEADER = '<ir_version: 8, opset_import: ["" : 17]>\n'
+HEADER = '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>\n'
 
 MANDELBROT = """
 main (float[H,W] x, float[H,W] y, int64 n) => (float[H,W] a, float[H,W] b) {
@@ -73,6 +77,24 @@ MODELS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
         "main (float[8,200,64] q, float[8,64,300] k, float[8,300,64] v) => (float[8,200,64] y) "
         "{ s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
         {"q": (8, 200, 64), "k": (8, 64, 300), "v": (8, 300, 64)},
+    ),
+    # One image: the channels are shared out, which lie within the batch.
+    "open batch": (
+        "main (float[N,16,H,W] x, float[64,16,3,3] w, float[64,64,3,3] v) => (float[N,64,H,W] y) "
+        "{ a = Conv<pads = [1, 1, 1, 1]>(x, w) b = Relu(a) y = Conv<pads = [1, 1, 1, 1]>(b, v) }",
+        {"x": (1, 16, 41, 43), "w": (64, 16, 3, 3), "v": (64, 64, 3, 3)},
+    ),
+    "attention in an open batch": (
+        "main (float[B,8,S,64] q, float[B,8,64,T] k, float[B,8,T,64] v) => (float[B,8,S,64] y) "
+        "{ s = MatMul(q, k) p = Softmax(s) y = MatMul(p, v) }",
+        {"q": (1, 8, 100, 64), "k": (1, 8, 64, 130), "v": (1, 8, 130, 64)},
+    ),
+    # Heads go through all steps by themselves.
+    "linear attention": (
+        "main (float[1,L,256] q, float[1,L,256] k, float[1,L,256] v, float[1,4,64,64] s) "
+        "=> (float[1,L,256] y, float[1,4,64,64] t) { y, t = com.microsoft.LinearAttention"
+        '<q_num_heads = 4, kv_num_heads = 4, update_rule = "linear">(q, k, v, s) }',
+        {"q": (1, 256, 256), "k": (1, 256, 256), "v": (1, 256, 256), "s": (1, 4, 64, 64)},
     ),
     "recurrence": (
         "main (float[T,B,I] x, float[1,G,I] w, float[1,G,H] r) => (float[T,1,B,256] y) "
@@ -204,3 +226,130 @@ def test_counts_of_threads() -> None:
         session = loopc.InferenceSession(parse(text), sess_options=options)
         (y,) = session.run(None, feeds)
         np.testing.assert_array_equal(y, np.full((2, 200, 250), 130, np.float32))
+
+
+#: Prints how many threads the process has gained by runs of a model, and what it computes while
+#: nobody runs anything.
+COUNTS = """
+import os, pathlib, sys, threading, time
+mask = os.environ.pop("TEST_MASK", None)
+import loopc, numpy as np
+
+def count():
+    return len(os.listdir("/proc/self/task"))
+
+model, number, callers, shape = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), eval(sys.argv[4])
+session = loopc.InferenceSession(model, loopc.SessionOptions(intra_op_num_threads=number))
+if mask:
+    os.sched_setaffinity(0, {int(mask)})
+feeds = {p.name: np.ones(s, np.float32) for p, s in zip(session.get_inputs(), shape)}
+before, most = count(), 0
+together = threading.Barrier(callers)
+
+def work():
+    global most
+    together.wait()
+    for _ in range(20):
+        session.run(None, feeds)
+        most = max(most, count() - before - callers)
+    together.wait()
+
+threads = [threading.Thread(target=work) for _ in range(callers)]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+time.sleep(0.05)
+begin = time.process_time()
+time.sleep(0.3)
+print(most, time.process_time() - begin < 0.1)
+"""
+
+LARGE = "main (float[M,N] a, float[N,K] b) => (float[M,K] y) { y = MatMul(a, b) }"
+LARGE_SHAPES = ((600, 500), (500, 700))
+
+#: Less than a thread takes to start, in loops or not.
+SMALL = {
+    "elements": (
+        "main (float[N] a, float[N] b) => (float[N] y) { y = Add(a, b) }",
+        ((1000,), (1000,)),
+    ),
+    "recurrence": (
+        "main (float[T,B,16] x, float[1,128,16] w, float[1,128,32] r) => (float[T,1,B,32] y) "
+        "{ y = LSTM<hidden_size = 32>(x, w, r) }",
+        ((6, 2, 16), (1, 128, 16), (1, 128, 32)),
+    ),
+}
+
+
+def gained(
+    tmp_path: pathlib.Path,
+    text: str,
+    shapes: tuple[tuple[int, ...], ...],
+    *,
+    number: int = 0,
+    callers: int = 1,
+    **environment: str,
+) -> int:
+    """How many threads a process has in runs of a model beside those that call it."""
+    path = tmp_path / "model.onnx"
+    path.write_bytes(parse(text))
+    given = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in ("LOOPC_NUM_THREADS", "OMP_NUM_THREADS")
+    }
+    python = str(pathlib.Path(loopc.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", COUNTS, str(path), str(number), str(callers), str(shapes)],
+        env={**given, "PYTHONPATH": python, "OPENBLAS_NUM_THREADS": "1", **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    threads, is_idle = done.stdout.split()
+    assert is_idle == "True"
+    return int(threads)
+
+
+@pytest.mark.parametrize(
+    ("environment", "number", "expected"),
+    [
+        ({"LOOPC_NUM_THREADS": "3"}, 0, 2),
+        ({"LOOPC_NUM_THREADS": "3", "OMP_NUM_THREADS": "1"}, 0, 2),
+        ({"OMP_NUM_THREADS": "1"}, 0, 0),
+        ({"LOOPC_NUM_THREADS": "3"}, 1, 0),
+        ({"LOOPC_NUM_THREADS": "1"}, 4, 3),
+        ({"LOOPC_NUM_THREADS": "3"}, -1, 2),
+    ],
+)
+def test_the_default_number(
+    tmp_path: pathlib.Path, environment: dict[str, str], number: int, expected: int
+) -> None:
+    """Where nobody says a number it is the environment's; a number that is said holds."""
+    assert gained(tmp_path, LARGE, LARGE_SHAPES, number=number, **environment) == expected
+
+
+def test_the_cores_of_the_process(tmp_path: pathlib.Path) -> None:
+    """Without a number at most the processors of the mask, also where it is set later."""
+    cores = sorted(os.sched_getaffinity(0))
+    assert 0 <= gained(tmp_path, LARGE, LARGE_SHAPES) <= len(cores) - 1
+    assert gained(tmp_path, LARGE, LARGE_SHAPES, TEST_MASK=str(cores[0])) == 0
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_models_start_no_thread(tmp_path: pathlib.Path, name: str) -> None:
+    text, shapes = SMALL[name]
+    assert gained(tmp_path, text, shapes, LOOPC_NUM_THREADS="2") == 0
+
+
+@pytest.mark.parametrize("name", ["open batch", "attention in an open batch", "linear attention"])
+def test_threads_within_a_batch_of_one(tmp_path: pathlib.Path, name: str) -> None:
+    text, shapes = MODELS[name]
+    assert gained(tmp_path, text, tuple(shapes.values()), LOOPC_NUM_THREADS="2") == 1
+
+
+def test_runs_at_a_time_share_the_cores(tmp_path: pathlib.Path) -> None:
+    """Many callers have no more threads than one of them; only what is said is taken."""
+    assert gained(tmp_path, LARGE, LARGE_SHAPES, callers=6, LOOPC_NUM_THREADS="2") <= 1

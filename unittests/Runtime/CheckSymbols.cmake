@@ -17,7 +17,9 @@ set(allowed
 set(defines loopc_model_run)
 if(ARCHIVE MATCHES "threads")
   set(allowed
-    calloc clock_gettime free getpid memset loopc_rt_poll sched_yield sigfillset
+    __sched_cpucount calloc clock_gettime close free getenv getpid memset loopc_rt_poll
+    open read sched_getaffinity sched_yield sigfillset snprintf strchr strcpy strlen strncmp
+    strrchr strtol
     pthread_getcpuclockid pthread_cond_broadcast pthread_cond_destroy pthread_cond_init
     pthread_cond_wait pthread_create pthread_join pthread_mutex_destroy
     pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_self

@@ -116,7 +116,7 @@ TEST_P(OnThreads, TriedLoops) {
             for (int64_t i = begin; i < end; ++i)
               ++static_cast<std::atomic<int> *>(args)[i];
           },
-          seen.data());
+          seen.data(), round % 2);
       numShared += isDone != 0;
       for (std::atomic<int> &count : seen)
         if (!isDone)

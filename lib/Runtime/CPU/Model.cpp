@@ -150,8 +150,9 @@ static int32_t readOptions(loopc_run &run, const loopc_run_options *given,
   run.parallelFor = options.parallel_for;
   run.parallelContext = options.parallel_context;
   run.memoryLimit = options.memory_limit;
-  run.numThreads = options.num_threads ? options.num_threads : 1;
-  run.concurrent = run.numThreads > 1;
+  run.hasDefaultThreads = options.num_threads == 0;
+  run.numThreads =
+      run.hasDefaultThreads ? countDefaultThreads() : options.num_threads;
   // 200 years and more are no deadline.
   if (options.timeout_seconds > 0 && options.timeout_seconds < 6e9)
     run.deadline =

@@ -11,7 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "loopc-rt/runtime.h"
+#include "Run.h"
+
+__attribute__((weak)) int32_t loopc::rt::countDefaultThreads() { return 1; }
 
 extern "C" __attribute__((weak)) int32_t loopc_rt_num_threads(loopc_run *) {
   return 1;
@@ -27,6 +29,6 @@ loopc_rt_parallel_for(loopc_run *, int64_t n, int64_t,
 
 extern "C" __attribute__((weak)) int32_t loopc_rt_try_parallel_for(
     loopc_run *, int64_t, int64_t,
-    void (*)(void *args, int64_t begin, int64_t end), void *) {
+    void (*)(void *args, int64_t begin, int64_t end), void *, int32_t) {
   return 0;
 }

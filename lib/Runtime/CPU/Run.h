@@ -130,8 +130,15 @@ struct loopc_run {
   /// True where more than one thread may call into the run at a time.
   bool concurrent = false;
   int32_t numThreads = 1;
+  /// The caller said no number: the run leaves other runs their cores.
+  bool hasDefaultThreads = false;
+  int32_t mostCores = 0;  ///< that there are for it, if it was asked
+  int32_t takenCores = 0; ///< counted for it beside other runs
+  /// When a loop came to a parallel loop; 0: none did, -1: long ago.
+  int64_t firstLoop = 0;
   loopc::rt::Team *team = nullptr;
-  void (*endTeam)(loopc_run &run) = nullptr; ///< set where there is a team
+  /// Set where there is a team, or cores are counted.
+  void (*endTeam)(loopc_run &run) = nullptr;
   /// Within a parallel loop: where the piece of the calling thread begins.
   int64_t (*findPiece)(const loopc_run &run) = nullptr;
   loopc::rt::Gpu *gpu = nullptr;
@@ -174,6 +181,10 @@ namespace loopc::rt {
 inline int32_t getStatus(const loopc_run &run) {
   return __atomic_load_n(&run.status, __ATOMIC_ACQUIRE);
 }
+
+/// Threads of a run whose caller says no number, at most; 1 where the program
+/// is linked without ../Threads.
+int32_t countDefaultThreads();
 
 /// Records `status` and a printf-formatted message, unless an error is recorded
 /// already. \returns the recorded status (never LOOPC_OK).

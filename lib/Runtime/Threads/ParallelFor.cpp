@@ -24,10 +24,13 @@
 // multiples of the grain, whatever the number of threads.
 //
 // A nest in a loop is shared out where that was seen to be faster: see Pace.h.
+// A loop of small ones gets its threads when it has lasted for about as long as
+// it takes to start, or to wake them: a small model has none.
 //
 //===----------------------------------------------------------------------===//
 
 #include "../CPU/Run.h"
+#include "Cores.h"
 #include "Pace.h"
 
 #include <pthread.h>
@@ -53,6 +56,13 @@ constexpr int64_t kPiecesPerThread = 4;
 /// virtual machine, and the thread comes as many later. Less between runs, of
 /// which there may be no next one.
 constexpr int64_t kAwake = 200'000, kAwakeParked = 30'000;
+
+/// Nanoseconds that a loop has lasted when it pays to start threads for what it
+/// may go on with, and to wake those that sleep.
+constexpr int64_t kWorthStart = 100'000, kWorthWaking = 30'000;
+
+/// In place of when a loop began.
+constexpr int64_t kLongAgo = -1;
 
 /// Rounds between two looks at the clock.
 constexpr int kRounds = 64;
@@ -396,11 +406,39 @@ static Team *makeLentTeam(int32_t wanted) {
   return team;
 }
 
-/// The team of `run` from here on, or null.
-static Team *joinTeam(loopc_run &run) {
-  int32_t wanted = run.numThreads < kMaxThreads ? run.numThreads : kMaxThreads;
+/// The run is over.
+static void endTeam(loopc_run &run) {
+  if (run.team)
+    parkTeam(run);
+  returnCores(run);
+}
+
+/// Whether the run came to its first parallel loop in a loop so long ago.
+static bool hasLasted(loopc_run &run, int64_t nanoseconds) {
+  if (run.firstLoop == kLongAgo)
+    return true;
+  int64_t now = readThreadsClock();
+  if (run.firstLoop == 0)
+    run.firstLoop = now;
+  if (now - run.firstLoop < nanoseconds)
+    return false;
+  run.firstLoop = kLongAgo;
+  return true;
+}
+
+/// The team of `run` from here on, or null: no core is left, or new threads
+/// would be started for a loop that may be over in a moment (`isPatient`).
+static Team *joinTeam(loopc_run &run, bool isPatient) {
   bool isLent = run.parallelFor != nullptr;
+  int32_t wanted = isLent ? run.numThreads : takeCores(run);
+  run.endTeam = endTeam;
+  if (wanted > kMaxThreads)
+    wanted = kMaxThreads;
+  if (wanted == 1)
+    return nullptr;
   Team *team = unparkTeam(wanted, isLent);
+  if (!team && isPatient && !hasLasted(run, kWorthStart))
+    return nullptr;
   if (!team)
     team = isLent ? makeLentTeam(wanted) : startTeam(wanted);
   if (!team)
@@ -411,8 +449,14 @@ static Team *joinTeam(loopc_run &run) {
   if (!isLent)
     team->members[0].thread = pthread_self();
   run.team = team;
-  run.endTeam = parkTeam;
+  run.concurrent = team->numMembers > 1;
   return team;
+}
+
+/// Whether all threads of the team sleep; of a caller's nobody knows.
+static bool isAsleep(const Team &team) {
+  return team.isLent ||
+         __atomic_load_n(&team.asleep, __ATOMIC_RELAXED) == team.numMembers - 1;
 }
 
 extern "C" int32_t loopc_rt_num_threads(loopc_run *run) {
@@ -434,15 +478,17 @@ static void dealPieces(Team &team, int64_t n, int64_t grain) {
 }
 
 /// Shares the pieces out; false where one thread is to compute all of them.
+/// `isPatient`: a loop comes here, for little.
 static bool shareOut(loopc_run &run, int64_t n, int64_t grain,
                      void (*fn)(void *args, int64_t begin, int64_t end),
-                     void *args) {
+                     void *args, bool isPatient) {
   if (grain < 1)
     grain = 1;
   if (run.numThreads < 2 || n <= grain)
     return false;
-  Team *team = run.team ? run.team : joinTeam(run);
+  Team *team = run.team ? run.team : joinTeam(run, isPatient);
   if (!team || team->numMembers == 1 || team->isBusy ||
+      (isPatient && isAsleep(*team) && !hasLasted(run, kWorthWaking)) ||
       !team->pace.isShared(reinterpret_cast<const void *>(fn), n))
     return false;
   team->fn = fn;
@@ -471,8 +517,11 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                                       void (*fn)(void *args, int64_t begin,
                                                  int64_t end),
                                       void *args) {
-  if (n <= 0 || shareOut(*run, n, grain, fn, args))
+  if (n <= 0 || shareOut(*run, n, grain, fn, args, /*isPatient=*/false))
     return;
+  // Of one piece the loops in it are shared out.
+  if (n <= grain)
+    return fn(args, 0, n);
   // Loops in the pieces stay on this thread, as those of shared pieces do.
   Team *team = run->team;
   bool isOutermost = team && !team->isBusy;
@@ -486,6 +535,6 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
 extern "C" int32_t
 loopc_rt_try_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                           void (*fn)(void *args, int64_t begin, int64_t end),
-                          void *args) {
-  return shareOut(*run, n, grain, fn, args);
+                          void *args, int32_t isLarge) {
+  return shareOut(*run, n, grain, fn, args, /*isPatient=*/!isLarge);
 }

@@ -101,7 +101,11 @@ func.func @small(%run: !rt.run, %m: memref<64xf32>) -> i32 {
 // CHECK-NEXT: scf.for
 // CHECK: func.func private @in_loop_parallel(
 // CHECK: func.func private @in_loop_tried(
-// CHECK: llvm.call @loopc_rt_try_parallel_for
+// Whether it is large by itself is told.
+// CHECK: %[[LARGE:.*]] = arith.constant 5.242880e+05 : f64
+// CHECK: %[[IS_LARGE:.*]] = arith.cmpf oge, %{{.*}}, %[[LARGE]] : f64
+// CHECK: %[[FLAG:.*]] = arith.extui %[[IS_LARGE]] : i1 to i32
+// CHECK: llvm.call @loopc_rt_try_parallel_for({{.*}}, %[[FLAG]])
 // Among many others it is a call, which asks for threads itself.
 // LONG-LABEL: func.func @in_loop(
 // LONG: scf.for
@@ -383,4 +387,49 @@ func.func @again(%run: !rt.run, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
     } {loopc.parallel}
   }
   return
+}
+
+// -----
+
+// A batch of an open extent may be one. Then threads share what is in it; the
+// heads, of which there are eight, are not taken apart.
+// CHECK-LABEL: func.func @batch_of_one(
+// CHECK: func.func private @batch_of_one_parallel(
+// CHECK: %[[NUMBER:.*]] = llvm.call @loopc_rt_num_threads
+// CHECK: %[[THREADS:.*]] = arith.cmpi sgt, %[[NUMBER]]
+// CHECK: scf.for
+// CHECK: scf.if %[[THREADS]] {
+// CHECK: func.call @batch_of_one_parallel_shared(
+// CHECK: } else {
+// CHECK: func.call @batch_of_one_parallel_parallel(
+// CHECK: scf.if %[[THREADS]] {
+// CHECK: func.call @batch_of_one_parallel_shared{{(_0)?}}(
+// CHECK: func.func private @batch_of_one_shared(
+// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: func.func private @batch_of_one_parallel_parallel(
+// CHECK: func.func private @batch_of_one_parallel_shared(
+// CHECK: llvm.call @loopc_rt_try_parallel_for
+func.func @batch_of_one(%run: !rt.run, %m: memref<?x8x4096xf32>, %r: memref<?x8x4096xf32>, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c4096 = arith.constant 4096 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %c8 step %c1 {
+      scf.for %k = %c0 to %c4096 step %c1 {
+        %x = memref.load %m[%i, %j, %k] : memref<?x8x4096xf32>
+        %y = math.tanh %x : f32
+        memref.store %y, %m[%i, %j, %k] : memref<?x8x4096xf32>
+      }
+    } {loopc.parallel}
+    scf.for %j = %c0 to %c8 step %c1 {
+      scf.for %k = %c0 to %c4096 step %c1 {
+        %x = memref.load %m[%i, %c1, %k] : memref<?x8x4096xf32>
+        %y = math.exp %x : f32
+        memref.store %y, %r[%i, %j, %k] : memref<?x8x4096xf32>
+      }
+    } {loopc.parallel}
+  } {loopc.parallel}
+  return %ok : i32
 }

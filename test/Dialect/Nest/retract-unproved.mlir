@@ -80,3 +80,49 @@ func.func @allocates(%x: memref<64xf32>) {
   } {loopc.parallel}
   return
 }
+
+// Axes of an iteration's own memory, and of what no iteration writes, may be
+// divided or put together. For a kernel they are a place and strides by then.
+// CHECK-LABEL: func.func @divided_views(
+// CHECK: memref.expand_shape
+// CHECK: } {loopc.parallel}
+// CHECK: return
+// KERNEL-LABEL: func.func @divided_views(
+// KERNEL-NOT: loopc.parallel
+// KERNEL: return
+func.func @divided_views(%x: memref<64x8xf32>, %y: memref<64x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %own = memref.alloc() : memref<8xf32>
+    %parts = memref.expand_shape %own [[0, 1]] output_shape [2, 4] : memref<8xf32> into memref<2x4xf32>
+    %row = memref.subview %x[%i, 0] [1, 8] [1, 1] : memref<64x8xf32> to memref<8xf32, strided<[1], offset: ?>>
+    %given = memref.expand_shape %row [[0, 1]] output_shape [2, 4] : memref<8xf32, strided<[1], offset: ?>> into memref<2x4xf32, strided<[4, 1], offset: ?>>
+    %0 = memref.load %given[%c1, %c0] : memref<2x4xf32, strided<[4, 1], offset: ?>>
+    memref.store %0, %parts[%c1, %c0] : memref<2x4xf32>
+    %1 = memref.load %own[%c1] : memref<8xf32>
+    memref.store %1, %y[%i, %c0] : memref<64x8xf32>
+    memref.dealloc %own : memref<8xf32>
+  } {loopc.parallel}
+  return
+}
+
+// Where the view is another one in each iteration, an index of it tells none:
+// row `63 - i` at column `i` of this one is one place of `y`.
+// CHECK-LABEL: func.func @view_that_moves(
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @view_that_moves(%y: memref<128xf32>, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %at = arith.subi %c63, %i : index
+    %part = memref.subview %y[%at] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1], offset: ?>>
+    %view = memref.expand_shape %part [[0, 1]] output_shape [64, 1] : memref<64xf32, strided<[1], offset: ?>> into memref<64x1xf32, strided<[1, 1], offset: ?>>
+    memref.store %f, %view[%i, %c0] : memref<64x1xf32, strided<[1, 1], offset: ?>>
+  } {loopc.parallel}
+  return
+}

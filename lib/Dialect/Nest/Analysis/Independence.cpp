@@ -84,9 +84,12 @@ memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
 Operation *loopc::findUnsharedOp(scf::ForOp nest, bool mayAllocate) {
   Operation *found = nullptr;
   nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // Views are what they are of; kernels want those that are a place and
+    // strides.
     bool isShared =
         isAllowed(op) ||
-        (mayAllocate && isa<memref::AllocOp, memref::DeallocOp>(op));
+        (mayAllocate &&
+         (isa<memref::AllocOp, memref::DeallocOp>(op) || isViewOp(op)));
     found = isShared ? nullptr : op;
     return found ? WalkResult::interrupt() : WalkResult::advance();
   });

@@ -16,6 +16,10 @@
 // writes to must tell the iteration, and no other iteration may read them. Sums
 // are never split, so that what comes out is the same for every number of
 // threads.
+//
+// A nest over a batch of an open extent may have one iteration, and then work
+// for one thread. So the nests in its body are shared out, too, which happens
+// where the nest around them is not.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
@@ -167,6 +171,8 @@ struct ParallelFunctions {
   /// Functions that were made, so that equal nests share one: of pieces, and
   /// those that share them out.
   SharedFunctions functions;
+  /// Functions of nests that may have one iteration.
+  llvm::SmallSetVector<func::FuncOp, 8> ofOne;
   /// What is called for a piece, by its function.
   llvm::DenseMap<Operation *, LLVM::LLVMFuncOp> thunks;
 
@@ -179,39 +185,48 @@ struct ParallelFunctions {
 /// Rewrites one nest.
 class NestParallelizer {
 public:
-  NestParallelizer(ParallelFunctions &shared, scf::ForOp nest, Value threads)
+  NestParallelizer(ParallelFunctions &shared, scf::ForOp nest, Value threads,
+                   double minWork, double minPiece)
       : shared(shared), nest(nest), threads(threads),
-        estimate(nest, makeRules()), b(nest.getLoc(), nest.getContext()) {}
+        isInLoop(nest->getParentOfType<LoopLikeOpInterface>() != nullptr),
+        largeWork(minWork), minWork(isInLoop ? minWork / kAwakeShare : minWork),
+        minPiece(isInLoop ? minPiece / kAwakeShare : minPiece),
+        estimate(nest, makeRules()), work(estimate.of(nest)),
+        b(nest.getLoc(), nest.getContext()) {}
 
-  /// False where there is too little work, whatever the run brings.
-  bool run(double minWork, double minPiece, bool isOneOfMany);
+  /// False where there is too little work, whatever the run brings, or where
+  /// the nest would have to be there twice and `mayBeTwice` is not set.
+  bool run(bool isOneOfMany, bool mayBeTwice);
 
 private:
   void collectLoops();
+  bool mayBeOne() const;
   Value countTrips(scf::ForOp loop);
   func::FuncOp makeFunction(const Twine &suffix, TypeRange arguments,
                             Type result);
   func::FuncOp makeBody();
   LLVM::LLVMFuncOp makeThunk(func::FuncOp body);
-  func::FuncOp makeSharer(func::FuncOp body, double minWork, double minPiece,
-                          bool isKnown, bool asksForThreads);
-  func::FuncOp makeTrial(func::FuncOp body, double minWork, double minPiece,
-                         bool isKnown);
+  func::FuncOp makeSharer(func::FuncOp body, bool asksForThreads);
+  func::FuncOp makeTrial(func::FuncOp body);
   void shareOrCall(func::FuncOp body, func::FuncOp sharer, Value count,
                    bool asksForThreads);
   void shareOrStay(func::FuncOp trial, Value count);
   Value makeFlag(bool value) {
     return arith::ConstantOp::create(b, b.getBoolAttr(value));
   }
-  Value pays(double minWork, bool isKnown, bool asksForThreads,
-             const IRMapping &mapping);
+  IRMapping beginFunction(func::FuncOp made);
+  Value pays(bool asksForThreads, const IRMapping &mapping);
+  Value tryToShare(func::FuncOp body, bool asksForThreads,
+                   const IRMapping &mapping, ValueRange given);
   void fillIteration(Value number, IRMapping &mapping);
   void makePrivateMemory(IRMapping &mapping);
   void dropPrivateMemory();
-  Value isWorthIt(double minWork, const IRMapping &mapping);
-  Value chooseGrain(double minPiece, const IRMapping &mapping);
+  Value hasWork(double least, const IRMapping &mapping);
+  Value chooseGrain(const IRMapping &mapping);
   LLVM::CallOp callInParallel(StringRef function, func::FuncOp body,
-                              Value grain, ValueRange given);
+                              Value grain, ValueRange given,
+                              Value isLarge = {});
+  bool isKnown() const { return work.open.empty(); }
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(b, value);
@@ -228,7 +243,12 @@ private:
   ParallelFunctions &shared;
   scf::ForOp nest;
   Value threads;
+  bool isInLoop;
+  double largeWork; ///< from which on threads pay outside of loops
+  double minWork;   ///< from which on they pay here
+  double minPiece;
   WorkEstimate estimate;
+  Work work; ///< of the nest
   ImplicitLocOpBuilder b;
   /// The loops that are shared out, put together as one.
   SmallVector<scf::ForOp> loops;
@@ -262,6 +282,14 @@ void NestParallelizer::collectLoops() {
       break;
     loops.push_back(inner);
   }
+}
+
+/// Whether the loops that are shared out may have one iteration together.
+bool NestParallelizer::mayBeOne() const {
+  return llvm::all_of(loops, [](scf::ForOp loop) {
+    std::optional<APInt> count = loop.getStaticTripCount();
+    return !count || count->isOne();
+  });
 }
 
 Value NestParallelizer::countTrips(scf::ForOp loop) {
@@ -428,16 +456,15 @@ LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
   return made;
 }
 
-/// Whether the nest has work for threads.
-Value NestParallelizer::isWorthIt(double minWork, const IRMapping &mapping) {
+/// Whether the nest has so much work.
+Value NestParallelizer::hasWork(double least, const IRMapping &mapping) {
   WorkEmitter emitter(b, mapping);
-  Value work = emitter.emit(estimate.of(nest));
-  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, work,
-                               emitter.makeFloat(minWork));
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, emitter.emit(work),
+                               emitter.makeFloat(least));
 }
 
 /// Iterations that are worth a piece.
-Value NestParallelizer::chooseGrain(double minPiece, const IRMapping &mapping) {
+Value NestParallelizer::chooseGrain(const IRMapping &mapping) {
   WorkEmitter emitter(b, mapping);
   Value each = emitter.emit(estimate.ofIteration(loops.back()));
   Value cost =
@@ -457,7 +484,7 @@ Value NestParallelizer::chooseGrain(double minPiece, const IRMapping &mapping) {
 /// iterations and the captures.
 LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
                                               func::FuncOp body, Value grain,
-                                              ValueRange given) {
+                                              ValueRange given, Value isLarge) {
   auto context = getContextType(shared.converter, shared.pointer,
                                 ValueRange(captures).getTypes());
   Value place;
@@ -481,110 +508,130 @@ LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
   }
   LLVM::LLVMFuncOp callee = declareRuntimeFunction(shared.module, function);
   Value thunk = LLVM::AddressOfOp::create(b, makeThunk(body));
-  return LLVM::CallOp::create(
-      b, callee, ValueRange{run, toLLVM(given[1]), grain, thunk, place});
+  SmallVector<Value> arguments{run, toLLVM(given[1]), grain, thunk, place};
+  if (isLarge)
+    arguments.push_back(isLarge);
+  return LLVM::CallOp::create(b, callee, arguments);
 }
 
 /// Whether threads are there and have work; null if both are known.
-Value NestParallelizer::pays(double minWork, bool isKnown, bool asksForThreads,
-                             const IRMapping &mapping) {
+Value NestParallelizer::pays(bool asksForThreads, const IRMapping &mapping) {
   if (!asksForThreads)
-    return isKnown ? Value() : isWorthIt(minWork, mapping);
+    return isKnown() ? Value() : hasWork(minWork, mapping);
   Value run = b.getInsertionBlock()->getArgument(0);
   Value threads = hasThreads(b, shared.module, run);
-  if (isKnown)
+  if (isKnown())
     return threads;
   auto both = scf::IfOp::create(b, b.getI1Type(), threads, /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(both.thenBlock());
-  scf::YieldOp::create(b, isWorthIt(minWork, mapping));
+  scf::YieldOp::create(b, hasWork(minWork, mapping));
   b.setInsertionPointToStart(both.elseBlock());
-  Value no = arith::ConstantOp::create(b, b.getBoolAttr(false));
-  scf::YieldOp::create(b, no);
+  scf::YieldOp::create(b, makeFlag(false));
   return both.getResult(0);
 }
 
-/// func(run, iterations, captures...), or one that is there: shares the body
-/// out where it has work for threads. A function, as each place that shares a
-/// nest out would have this code.
-func::FuncOp NestParallelizer::makeSharer(func::FuncOp body, double minWork,
-                                          double minPiece, bool isKnown,
-                                          bool asksForThreads) {
-  func::FuncOp made =
-      makeFunction("_shared", {shared.run, b.getIndexType()}, {});
-  Block *entry = &made.getBody().front();
+/// In a loop: shares the body out where that pays, and where the run has not
+/// seen that one thread is faster. \returns whether it did; else nothing was
+/// computed.
+Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
+                                   const IRMapping &mapping, ValueRange given) {
+  auto tryIt = [&]() -> Value {
+    Value isLarge = isKnown() ? makeFlag(work.known >= largeWork)
+                              : hasWork(largeWork, mapping);
+    isLarge = arith::ExtUIOp::create(b, b.getI32Type(), isLarge);
+    LLVM::CallOp call = callInParallel("loopc_rt_try_parallel_for", body,
+                                       chooseGrain(mapping), given, isLarge);
+    Value none = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, call.getResult(),
+                                 none);
+  };
+  Value condition = pays(asksForThreads, mapping);
+  if (!condition)
+    return tryIt();
+  auto branch = scf::IfOp::create(b, b.getI1Type(), condition,
+                                  /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, tryIt());
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, makeFlag(false));
+  return branch.getResult(0);
+}
+
+/// The code of `made` begins, with what the nest captures.
+IRMapping NestParallelizer::beginFunction(func::FuncOp made) {
+  Block *entry = &made.getBody().front();
   b.setInsertionPointToStart(entry);
   IRMapping mapping;
   mapping.map(captures, entry->getArguments().drop_front(2));
   for (Operation *constant : constants)
     b.clone(*constant, mapping);
-  if (Value condition = pays(minWork, isKnown, asksForThreads, mapping)) {
-    auto branch = scf::IfOp::create(b, condition, /*withElse=*/true);
-    b.setInsertionPointToStart(branch.elseBlock());
+  return mapping;
+}
+
+/// func(run, iterations, captures...), or one that is there: shares the body
+/// out where it has work for threads, and else calls it. A function, as each
+/// place that shares a nest out would have this code.
+func::FuncOp NestParallelizer::makeSharer(func::FuncOp body,
+                                          bool asksForThreads) {
+  func::FuncOp made =
+      makeFunction("_shared", {shared.run, b.getIndexType()}, {});
+  OpBuilder::InsertionGuard guard(b);
+  IRMapping mapping = beginFunction(made);
+  Block *entry = b.getInsertionBlock();
+  auto callBody = [&] {
     SmallVector<Value> all{entry->getArgument(0), index(0)};
     llvm::append_range(all, entry->getArguments().drop_front());
     func::CallOp::create(b, body, all);
-    b.setInsertionPointToStart(branch.thenBlock());
+  };
+  if (isInLoop) {
+    Value isDone =
+        tryToShare(body, asksForThreads, mapping, entry->getArguments());
+    auto left = scf::IfOp::create(
+        b, arith::XOrIOp::create(b, isDone, makeFlag(true)).getResult());
+    b.setInsertionPointToStart(left.thenBlock());
+    callBody();
+  } else {
+    if (Value condition = pays(asksForThreads, mapping)) {
+      auto branch = scf::IfOp::create(b, condition, /*withElse=*/true);
+      b.setInsertionPointToStart(branch.elseBlock());
+      callBody();
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    callInParallel("loopc_rt_parallel_for", body, chooseGrain(mapping),
+                   entry->getArguments());
   }
-  callInParallel("loopc_rt_parallel_for", body, chooseGrain(minPiece, mapping),
-                 entry->getArguments());
   b.setInsertionPointToEnd(entry);
   func::ReturnOp::create(b);
   return shared.functions.add(made);
 }
 
 /// func(run, iterations, captures...) -> i1, or one that is there: true if it
-/// has shared the body out; else there is not enough work, or the run has seen
-/// that one thread is faster, and nothing was computed.
-func::FuncOp NestParallelizer::makeTrial(func::FuncOp body, double minWork,
-                                         double minPiece, bool isKnown) {
+/// has shared the body out; else the caller computes the nest.
+func::FuncOp NestParallelizer::makeTrial(func::FuncOp body) {
   func::FuncOp made =
       makeFunction("_tried", {shared.run, b.getIndexType()}, b.getI1Type());
-  Block *entry = &made.getBody().front();
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(entry);
-  IRMapping mapping;
-  mapping.map(captures, entry->getArguments().drop_front(2));
-  for (Operation *constant : constants)
-    b.clone(*constant, mapping);
-  auto tryIt = [&]() -> Value {
-    LLVM::CallOp call =
-        callInParallel("loopc_rt_try_parallel_for", body,
-                       chooseGrain(minPiece, mapping), entry->getArguments());
-    Value none = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
-    return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, call.getResult(),
-                                 none);
-  };
-  if (isKnown) {
-    func::ReturnOp::create(b, tryIt());
-    return shared.functions.add(made);
-  }
-  auto branch = scf::IfOp::create(b, b.getI1Type(), isWorthIt(minWork, mapping),
-                                  /*withElse=*/true);
-  func::ReturnOp::create(b, branch.getResults());
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, tryIt());
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, makeFlag(false));
+  IRMapping mapping = beginFunction(made);
+  Block *entry = b.getInsertionBlock();
+  func::ReturnOp::create(b, tryToShare(body, /*asksForThreads=*/false, mapping,
+                                       entry->getArguments()));
   return shared.functions.add(made);
 }
 
-bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
-  bool isInLoop = nest->getParentOfType<LoopLikeOpInterface>() != nullptr;
-  if (isInLoop) {
-    minWork /= kAwakeShare;
-    minPiece /= kAwakeShare;
-  }
-  Work work = estimate.of(nest);
-  bool isKnown = work.open.empty();
-  if (isKnown && work.known < minWork)
+bool NestParallelizer::run(bool isOneOfMany, bool mayBeTwice) {
+  if (isKnown() && work.known < minWork)
     return false;
   nest.walk([&](Operation *op) {
     canFail |= isa<loop::CheckOp, loop::PollOp, memref::AllocOp>(op);
   });
-  bool isOnce = isKnown || work.getTotal(kGuessedTrips) >= kCallWork ||
+  bool isOnce = isKnown() || work.getTotal(kGuessedTrips) >= kCallWork ||
                 fillsNewMemory(nest);
+  // In a small iteration the code knows whether there are threads.
+  bool asksForThreads = !isInLoop || isOneOfMany;
+  if (!asksForThreads && !isOnce && !mayBeTwice)
+    return false;
   b.setInsertionPoint(nest);
   collectLoops();
   for (scf::ForOp loop : loops) {
@@ -593,16 +640,15 @@ bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
                   : trips.back();
   }
   func::FuncOp body = makeBody();
-  // In a small iteration the code knows whether there are threads.
-  bool asksForThreads = !isInLoop || isOneOfMany;
+  if (mayBeOne())
+    shared.ofOne.insert(body);
   if (asksForThreads || isOnce) {
-    func::FuncOp sharer =
-        makeSharer(body, minWork, minPiece, isKnown, asksForThreads);
+    func::FuncOp sharer = makeSharer(body, asksForThreads);
     shareOrCall(body, sharer, total, asksForThreads);
     nest.erase();
     dropPrivateMemory();
   } else {
-    shareOrStay(makeTrial(body, minWork, minPiece, isKnown), total);
+    shareOrStay(makeTrial(body), total);
   }
   return true;
 }
@@ -676,30 +722,37 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
   void runOnOperation() override {
     ParallelFunctions shared(getOperation());
     SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
-    for (func::FuncOp function : present) {
-      // Threads come from the run.
-      if (!rt::findRun(function))
+    for (func::FuncOp function : present)
+      parallelize(shared, function, /*mayBeTwice=*/true);
+    // At the end: until then a function may be found to be equal.
+    for (unsigned k = 0; k < shared.ofOne.size(); ++k)
+      parallelize(shared, shared.ofOne[k], /*mayBeTwice=*/false);
+  }
+
+  void parallelize(ParallelFunctions &shared, func::FuncOp function,
+                   bool mayBeTwice) {
+    // Threads come from the run.
+    if (!rt::findRun(function))
+      return;
+    Operation *asked = nullptr;
+    Value threads;
+    auto longLoops = findLongLoops(function, longLoop);
+    for (scf::ForOp nest : collectNests(function)) {
+      if (!asked)
+        std::tie(asked, threads) = askForThreads(shared, function);
+      Location loc = nest.getLoc();
+      bool isOneOfMany = longLoops.contains(
+          nest->getParentOfType<LoopLikeOpInterface>().getOperation());
+      if (!NestParallelizer(shared, nest, threads, minWork, minPiece)
+               .run(isOneOfMany, mayBeTwice))
         continue;
-      Operation *asked = nullptr;
-      Value threads;
-      auto longLoops = findLongLoops(function, longLoop);
-      for (scf::ForOp nest : collectNests(function)) {
-        if (!asked)
-          std::tie(asked, threads) = askForThreads(shared, function);
-        Location loc = nest.getLoc();
-        bool isOneOfMany = longLoops.contains(
-            nest->getParentOfType<LoopLikeOpInterface>().getOperation());
-        if (!NestParallelizer(shared, nest, threads)
-                 .run(minWork, minPiece, isOneOfMany))
-          continue;
-        remarkDone(loc, "Parallelize",
-                   "its iterations run on the threads of the run");
-        ++numParallel;
-      }
-      if (asked && threads.use_empty()) {
-        threads.getDefiningOp()->erase();
-        asked->erase();
-      }
+      remarkDone(loc, "Parallelize",
+                 "its iterations run on the threads of the run");
+      ++numParallel;
+    }
+    if (asked && threads.use_empty()) {
+      threads.getDefiningOp()->erase();
+      asked->erase();
     }
   }
 
