@@ -23,10 +23,12 @@ void loopc::populateCopies(PassAdder manager, const PipelineOptions &) {
       "like others");
 }
 
-void loopc::populateVectors(PassAdder manager, const PipelineOptions &) {
+void loopc::populateVectors(PassAdder manager, const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
+  CpuVectorizeContractionsOptions contractions;
+  contractions.compact = options.optLevel == 1;
   functions.addPass(
-      createCpuVectorizeContractions(),
+      createCpuVectorizeContractions(contractions),
       "takes sums of products, convolutions too, and what follows "
       "them in registers, before others take it apart");
   functions.addPass(createCpuVectorizeRows(),

@@ -184,7 +184,8 @@ public:
         estimate(nest, makeRules()), b(nest.getLoc(), nest.getContext()) {}
 
   /// False where there is too little work, whatever the run brings.
-  bool run(double minWork, double minPiece, bool isOneOfMany);
+  /// False if it stays as it is. Compact: where it would be there twice.
+  bool run(double minWork, double minPiece, bool isOneOfMany, bool isCompact);
 
 private:
   void collectLoops();
@@ -570,7 +571,8 @@ func::FuncOp NestParallelizer::makeTrial(func::FuncOp body, double minWork,
   return shared.functions.add(made);
 }
 
-bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
+bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany,
+                           bool isCompact) {
   bool isInLoop = nest->getParentOfType<LoopLikeOpInterface>() != nullptr;
   if (isInLoop) {
     minWork /= kAwakeShare;
@@ -585,6 +587,10 @@ bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
   });
   bool isOnce = isKnown || work.getTotal(kGuessedTrips) >= kCallWork ||
                 fillsNewMemory(nest);
+  // In a small iteration the code knows whether there are threads.
+  bool asksForThreads = !isInLoop || isOneOfMany;
+  if (isCompact && !asksForThreads && !isOnce)
+    return false;
   b.setInsertionPoint(nest);
   collectLoops();
   for (scf::ForOp loop : loops) {
@@ -593,8 +599,6 @@ bool NestParallelizer::run(double minWork, double minPiece, bool isOneOfMany) {
                   : trips.back();
   }
   func::FuncOp body = makeBody();
-  // In a small iteration the code knows whether there are threads.
-  bool asksForThreads = !isInLoop || isOneOfMany;
   if (asksForThreads || isOnce) {
     func::FuncOp sharer =
         makeSharer(body, minWork, minPiece, isKnown, asksForThreads);
@@ -690,7 +694,7 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
         bool isOneOfMany = longLoops.contains(
             nest->getParentOfType<LoopLikeOpInterface>().getOperation());
         if (!NestParallelizer(shared, nest, threads)
-                 .run(minWork, minPiece, isOneOfMany))
+                 .run(minWork, minPiece, isOneOfMany, compact))
           continue;
         remarkDone(loc, "Parallelize",
                    "its iterations run on the threads of the run");
