@@ -14,7 +14,6 @@
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -64,8 +63,10 @@ void loopc::populateEntryPoint(PassAdder manager,
                   "there are still loops to make");
 }
 
-void loopc::populateThreads(PassAdder manager, const PipelineOptions &) {
-  manager.addPass(createParallelizeNests(),
+void loopc::populateThreads(PassAdder manager, const PipelineOptions &options) {
+  ParallelizeNestsOptions threads;
+  threads.compact = options.optLevel == 1;
+  manager.addPass(createParallelizeNests(threads),
                   "nests are final and their marks are proved; before they "
                   "become functions, of which it makes its own");
 }
@@ -89,9 +90,9 @@ void loopc::populateFunctions(PassAdder manager, const PipelineOptions &) {
                   "vectors");
   manager.addPass(createLowerAffinePass(),
                   "all that reads maps of accesses is done");
-  manager.addPass(createConvertVectorToLLVMPass(),
-                  "before there are branches: it rewrites, and would simplify "
-                  "them each time");
+  manager.addPass(createLowerVectors(),
+                  "behind the last pass that makes vectors; leaves those that "
+                  "the LLVM dialect has an operation for");
   manager.addPass(createBranchesBackwards(),
                   "no pass wants loops any more; conversions to LLVM want "
                   "branches");
@@ -106,7 +107,7 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
   // what loopc-expand-math has left: functions that LLVM has.
   ConvertToLLVMPassOptions rest;
   rest.filterDialects = {"arith", "cf",   "complex", "func", "index",
-                         "loopc", "math", "memref",  "rt",   "ub"};
+                         "loopc", "math", "memref",  "rt",   "ub", "vector"};
   rest.useDynamic = true;
   manager.addPass(createConvertToLLVMPass(rest),
                   "all dialects that are left, at once");

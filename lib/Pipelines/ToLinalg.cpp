@@ -195,7 +195,7 @@ void loopc::populateFusionOnGPU(PassAdder manager, const PipelineOptions &) {
                       "for a CPU the next phase does it");
 }
 
-void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
+void loopc::populateInterchanges(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createCpuInterchangeElements(),
                     "bodies are fused, so that it sees whether all of one is "
@@ -206,6 +206,9 @@ void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
                     "of the loops that are left, those of several heads; "
                     "before products are packed, which then are of one head");
   addCleanup(manager, "products are seen without what the tiles left behind");
+}
+
+void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
   manager.addPass(createCpuPackContractions(),
                   "products have their final operands; leaves panels in maps, "
                   "and packing where a loop does not repeat it");

@@ -23,13 +23,15 @@ void loopc::populateCopies(PassAdder manager, const PipelineOptions &) {
       "like others");
 }
 
-void loopc::populateVectors(PassAdder manager, const PipelineOptions &) {
+void loopc::populateVectors(PassAdder manager, const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createCpuTileChains(),
                     "what an iteration of a loop allocates is hoisted where "
                     "it can be; operations are linalg still");
+  CpuVectorizeContractionsOptions contractions;
+  contractions.compact = options.optLevel == 1;
   functions.addPass(
-      createCpuVectorizeContractions(),
+      createCpuVectorizeContractions(contractions),
       "takes sums of products, convolutions too, and what follows "
       "them in registers, before others take it apart");
   functions.addPass(createCpuVectorizeRows(),

@@ -145,15 +145,8 @@ static llvm::InstCombinePass combineInstructions() {
       llvm::InstCombineOptions().setVerifyFixpoint(false));
 }
 
-static llvm::ModulePassManager
-forEachFunction(llvm::FunctionPassManager passes) {
-  llvm::ModulePassManager module;
-  module.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
-  return module;
-}
-
-/// What all functions get.
-static llvm::ModulePassManager buildCleanup() {
+/// What functions get first.
+static llvm::FunctionPassManager buildCleanup() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -164,7 +157,7 @@ static llvm::ModulePassManager buildCleanup() {
   loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
   passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops),
                                                        /*UseMemorySSA=*/true));
-  return forEachFunction(std::move(passes));
+  return passes;
 }
 
 /// What functions get that may gain a little: vectors for the loops that are
@@ -186,15 +179,41 @@ static llvm::FunctionPassManager buildLittle(unsigned level) {
   return passes;
 }
 
-/// What loops that may gain get at -O1: vectors.
-static llvm::ModulePassManager buildVectors() {
+/// True if an innermost loop of `function` may be what LLVM makes vectors of:
+/// it has none, and calls nothing.
+static bool hasScalarLoop(const llvm::LoopInfo &loops) {
+  return llvm::any_of(loops.getLoopsInPreorder(), [](const llvm::Loop *loop) {
+    if (!loop->isInnermost())
+      return false;
+    for (const llvm::BasicBlock *block : loop->blocks())
+      for (const llvm::Instruction &one : *block)
+        if (one.getType()->isVectorTy() ||
+            (isa<llvm::CallBase>(one) && !isa<llvm::IntrinsicInst>(one)))
+          return false;
+    return true;
+  });
+}
+
+/// What loops must have been through to become vectors.
+static llvm::FunctionPassManager buildForVectors() {
   llvm::FunctionPassManager passes;
-  passes.addPass(llvm::LoopVectorizePass());
-  passes.addPass(
-      llvm::createFunctionToLoopPassAdaptor(llvm::LoopFullUnrollPass()));
+  passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LoopRotatePass());
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops),
+                                                       /*UseMemorySSA=*/true));
+  return passes;
+}
+
+/// What simplifies what vectors of loops were made with.
+static llvm::FunctionPassManager buildBehindVectors() {
+  llvm::FunctionPassManager passes;
   passes.addPass(combineInstructions());
   passes.addPass(llvm::SimplifyCFGPass());
-  return forEachFunction(std::move(passes));
+  return passes;
 }
 
 /// Attribute of functions that nothing is left to gain in, but by writing loops
@@ -212,6 +231,8 @@ public:
   void run();
 
 private:
+  /// Makes vectors of scalar loops; all that -O1 does.
+  void vectorize();
   /// Finishes functions that few passes more are enough for.
   void finish();
 
@@ -265,12 +286,30 @@ void Optimizer::finish() {
     Gain gain =
         findGain(function, functions.getResult<llvm::LoopAnalysis>(function),
                  functions.getResult<llvm::ScalarEvolutionAnalysis>(function));
-    // At -O1 a few passes are all that is left to come.
-    if (gain == Gain::Much || (gain == Gain::Little && level == 1))
+    if (gain == Gain::Much)
       continue;
     if (gain == Gain::Little)
       functions.invalidate(function, little.run(function, functions));
     function.addFnAttr(kFinished);
+  }
+}
+
+void Optimizer::vectorize() {
+  llvm::FunctionPassManager before = buildForVectors(),
+                            behind = buildBehindVectors();
+  llvm::LoopVectorizePass vectorizer;
+  auto run = [&](llvm::Function &function, auto &passes) {
+    llvm::PreservedAnalyses kept = passes.run(function, functions);
+    functions.invalidate(function, kept);
+    return !kept.areAllPreserved();
+  };
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration() ||
+        !hasScalarLoop(functions.getResult<llvm::LoopAnalysis>(function)))
+      continue;
+    run(function, before);
+    if (run(function, vectorizer))
+      run(function, behind);
   }
 }
 
@@ -280,15 +319,18 @@ void Optimizer::run() {
       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   // Kernels have no loops in vectors.
   bool isForDevice = module.getTargetTriple().isNVPTX();
-  if (level >= 1 && !isForDevice) {
-    buildCleanup().run(module, modules);
-    finish();
+  if (level == 1 && !isForDevice) {
+    vectorize();
+  } else {
+    if (level >= 1 && !isForDevice) {
+      llvm::ModulePassManager cleanup;
+      cleanup.addPass(llvm::createModuleToFunctionPassAdaptor(buildCleanup()));
+      cleanup.run(module, modules);
+      finish();
+    }
+    builder->buildPerModuleDefaultPipeline(kLevels[std::min(level, 3u)])
+        .run(module, modules);
   }
-  llvm::ModulePassManager rest = level == 1 && !isForDevice
-                                     ? buildVectors()
-                                     : builder->buildPerModuleDefaultPipeline(
-                                           kLevels[std::min(level, 3u)]);
-  rest.run(module, modules);
   for (llvm::Function &function : module)
     function.removeFnAttr(kFinished);
   storeSingleElements(module);

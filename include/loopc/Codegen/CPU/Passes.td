@@ -222,7 +222,13 @@ def CpuVectorizeContractions
     Windows of poolings over a copy that was padded with what changes no result
     read what was copied: rows of padding are left out, columns of it are lanes
     that a mask leaves out, and the padded copy is not made.
+
+    `compact` wants little code: tiles have one row, whatever the number of rows
+    is, columns that are not there are masked in all of them, and nothing is
+    brought together or done in blocks.
   }];
+  let options = [Option<"compact", "compact", "bool", "false",
+                        "one kind of tile for each product">];
   let statistics = [Statistic<"numVectorized", "vectorized",
                               "operations that were vectorized">];
   let dependentDialects = ["::mlir::affine::AffineDialect",

@@ -115,6 +115,26 @@ def LowerTransfers : Pass<"loopc-lower-transfers"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def LowerVectors : Pass<"loopc-lower-vectors"> {
+  let summary = "lower vectors to what the LLVM dialect has";
+  let description = [{
+    The patterns that MLIR's convert-vector-to-llvm applies before it converts,
+    applied where there is a vector: masks become comparisons, vectors of
+    several axes those of one, slices shuffles.
+
+    ```mlir
+    %m = vector.create_mask %n : vector<16xi1>
+    // becomes, with %s = dense<[0, 1, ... 15]>
+    %w = vector.broadcast %n32 : i32 to vector<16xi32>
+    %m = arith.cmpi slt, %s, %w : vector<16xi32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::ub::UBDialect"];
+}
+
 def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
   let summary = "polynomials for elementary functions, libm for the rest";
   let description = [{

@@ -96,8 +96,13 @@ void ContractionEmitter::inSteps(
   bool isBlock = dim == rowDim && rowsBegin;
   Value from = isBlock ? rowsBegin : index(0), to = isBlock ? rowsEnd : whole;
   bool hasMain = !(dim == rowDim && isRestOfRows), hasRest = !isBlock;
+  bool repeatsLast = dim == rowDim && version->repeatsLastRow;
+  if (repeatsLast) {
+    whole = index(0);
+    hasMain = false;
+  }
   int64_t count = dim == rowDim ? plan.rows() : plan.extents[dim];
-  if (!ShapedType::isDynamic(count)) {
+  if (!repeatsLast && !ShapedType::isDynamic(count)) {
     if (hasMain)
       loopOver(dim, from, to, most, [&] { body(most, {}); });
     if (hasRest)
@@ -109,8 +114,9 @@ void ContractionEmitter::inSteps(
   if (!hasRest || most == 1)
     return;
   // What is beyond the end is the last one again, read and written alike.
-  int64_t half =
-      dim == rowDim ? plan.restRows(*version) : llvm::divideCeil(most, 2);
+  int64_t half = repeatsLast     ? most
+                 : dim == rowDim ? plan.restRows(*version)
+                                 : llvm::divideCeil(most, 2);
   loopOver(dim, whole, size, half, [&] {
     AffineExpr d0 = b.getAffineDimExpr(0);
     Value last = apply(d0 - 1, size);

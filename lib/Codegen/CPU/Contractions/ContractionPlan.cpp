@@ -42,6 +42,9 @@ static constexpr int64_t kManyRows = 32;
 static constexpr int64_t kWorkOfJoined = 4096;
 /// In a row of so many tiles the last one, which is not whole, does not count.
 static constexpr int64_t kLongRow = 8;
+/// Rows of a tile where the least code is wanted: as many as a vector of the
+/// other operand has to be multiplied with, so that reading it takes as long.
+static constexpr int64_t kCompactRows = 4;
 
 //===----------------------------------------------------------------------===//
 // Operands
@@ -166,9 +169,10 @@ std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
 namespace {
 class ContractionPlanner {
 public:
-  ContractionPlanner(linalg::LinalgOp op, CpuModel cpu, bool isTurned = false)
+  ContractionPlanner(linalg::LinalgOp op, CpuModel cpu, bool isCompact,
+                     bool isTurned = false)
       : op(op), cpu(cpu), types(op.getIteratorTypesArray()),
-        isTurned(isTurned) {
+        isCompact(isCompact), isTurned(isTurned) {
     plan.extents = op.getStaticLoopRanges();
     plan.panels = getPanels(op);
   }
@@ -206,6 +210,8 @@ private:
   bool readsMatrixRows(int64_t rows);
   bool wantsColumnsOutside();
   RowsPlan planRows(int64_t rows);
+  /// One kind of tile for all rows and columns.
+  RowsPlan planCompactRows();
   void planRest(RowsPlan &rows);
   int64_t rows() { return plan.rows(); }
 
@@ -213,6 +219,7 @@ private:
   CpuModel cpu;
   SmallVector<IteratorType> types;
   /// Rows of tiles are stored one behind the other, in squares.
+  bool isCompact;
   bool isTurned;
 };
 } // namespace
@@ -522,7 +529,8 @@ bool ContractionPlanner::wantsColumnsOutside() {
 /// a tile that is not whole: rows of an image are short, or of open length.
 void ContractionPlanner::chooseJoined() {
   // Of a single loop around, most often a batch, there is often one iteration.
-  if (isTurned || plan.isAlongSum || !plan.rowDim || loop::isCold(op) ||
+  if (isTurned || isCompact || plan.isAlongSum || !plan.rowDim ||
+      loop::isCold(op) ||
       plan.sumDims.size() < 2 || plan.outerDims.size() < 2)
     return;
   unsigned outer = plan.outerDims.back();
@@ -657,6 +665,27 @@ RowsPlan ContractionPlanner::planRows(int64_t rows) {
   return made;
 }
 
+RowsPlan ContractionPlanner::planCompactRows() {
+  RowsPlan made;
+  made.tile = tileFor(1);
+  if (plan.isAlongSum) {
+    made.tile.vectors = 1;
+  } else if (plan.rowDim) {
+    int64_t rows = plan.rows();
+    bool isOpen = ShapedType::isDynamic(rows);
+    made.tile.rows = isOpen ? kCompactRows : std::min(rows, kCompactRows);
+    made.repeatsLastRow = isOpen || rows % made.tile.rows != 0;
+  }
+  made.tile.vectors = std::min<int64_t>(
+      made.tile.vectors, CpuModel::kSumsUnderWay / made.tile.rows);
+  planRest(made);
+  if (made.rest != ColumnRest::None && made.rest != ColumnRest::Halves) {
+    made.rest = ColumnRest::AllTiles;
+    made.restVectors = made.tile.vectors;
+  }
+  return made;
+}
+
 void ContractionPlanner::chooseRowBlocks(int64_t tiles) {
   // Positions of an image have blocks already, its rows. What was transposed is
   // there for all rows.
@@ -673,6 +702,10 @@ void ContractionPlanner::chooseRowBlocks(int64_t tiles) {
 }
 
 void ContractionPlanner::chooseTiles() {
+  if (isCompact) {
+    plan.versions = {planCompactRows()};
+    return;
+  }
   chooseJoined();
   bool isOpen = plan.rowDim && ShapedType::isDynamic(rows());
   // What hardly runs is rather short.
@@ -738,15 +771,16 @@ static void squareTiles(ContractionPlan &plan, CpuModel cpu) {
 }
 
 static std::optional<ContractionPlan>
-planContraction(linalg::LinalgOp op, CpuModel cpu, bool isTurned) {
-  ContractionPlanner planner(op, cpu, isTurned);
+planContraction(linalg::LinalgOp op, CpuModel cpu, bool isCompact,
+                bool isTurned) {
+  ContractionPlanner planner(op, cpu, isCompact, isTurned);
   if (!planner.choose())
     return std::nullopt;
   planner.chooseTiles();
   ContractionPlan &plan = planner.plan;
   plan.pairs = findPairs(op, plan);
-  ContractionPlanner many(op, cpu);
-  if (!loop::isCold(op) && plan.isAlongSum && many.chooseTransposed()) {
+  ContractionPlanner many(op, cpu, isCompact);
+  if (!isCompact && !loop::isCold(op) && plan.isAlongSum && many.chooseTransposed()) {
     many.chooseTiles();
     many.chooseRowBlocks(many.rowTiles());
     many.plan.start = findStart(op, many.plan);
@@ -755,11 +789,14 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, bool isTurned) {
     return std::move(plan);
   }
   plan.start = findStart(op, plan);
+  // What is computed on the sums would be written for each vector of a tile.
+  if (isCompact)
+    return std::move(plan);
   plan.epilogue = findEpilogue(op, plan, cpu);
   // Squares are made of rows that lie one behind the other, in tiles as high as
   // a vector has parts.
   if (plan.epilogue.isTurned && !isTurned && plan.sumDims.size() > 1)
-    return planContraction(op, cpu, /*isTurned=*/true);
+    return planContraction(op, cpu, /*isCompact=*/false, /*isTurned=*/true);
   // Rows that are stored transposed lie one behind the other.
   planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
                                                  : planner.rowTiles());
@@ -769,8 +806,9 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, bool isTurned) {
 }
 
 std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
-                                                      CpuModel cpu) {
-  return ::planContraction(op, cpu, /*isTurned=*/false);
+                                                      CpuModel cpu,
+                                                      bool isCompact) {
+  return ::planContraction(op, cpu, isCompact, /*isTurned=*/false);
 }
 
 int64_t ContractionPlan::restRows(const RowsPlan &version) const {

@@ -42,6 +42,9 @@ struct RowsPlan {
   int64_t restVectors = 0;
   /// Columns that a strip has brought together are read from it.
   bool usesStrip = false;
+  /// Rows of the last tile beyond the end are the last row again, so that it is
+  /// like all others.
+  bool repeatsLastRow = false;
 };
 
 /// What the sums begin with, in the place of what the result holds. What writes
@@ -152,9 +155,10 @@ struct ContractionPlan {
   void print(llvm::raw_ostream &os) const;
 };
 
-/// How `op` is computed; none if not by tiles of vectors.
-std::optional<ContractionPlan> planContraction(mlir::linalg::LinalgOp op,
-                                               CpuModel cpu);
+/// How `op` is computed; none if not by tiles of vectors. `isCompact` wants the
+/// least code: one kind of tile, and no copies.
+std::optional<ContractionPlan>
+planContraction(mlir::linalg::LinalgOp op, CpuModel cpu, bool isCompact = false);
 
 /// The loop over rows that share vectors along `laneDim`, with the most of
 /// them; `without` is none.

@@ -33,6 +33,10 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
+/// Tiles that are transposed have the more operations for each element the
+/// wider vectors are: where little code is wanted these have so many bits.
+static constexpr unsigned kCompactCopyBits = 128;
+
 /// Replaces `op` if it is a copy into panels, or transposes; else false.
 static bool emitCopy(linalg::GenericOp op, CpuModel cpu) {
   if (std::optional<CopyPlan> plan = planPanelCopy(op, cpu)) {
@@ -53,7 +57,11 @@ struct CpuVectorizeContractions
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    CpuModel cpu(getVectorUnit(getOperation()));
+    VectorUnit unit = getVectorUnit(getOperation());
+    CpuModel cpu(unit);
+    if (compact)
+      unit.bits = std::min(unit.bits, kCompactCopyBits);
+    CpuModel copies(unit);
     // Before borders are filled: what windows leave out is not padded at all.
     vectorizeWindows(rewriter, cpu);
     getOperation().walk([](linalg::FillOp fill) {
@@ -73,11 +81,11 @@ struct CpuVectorizeContractions
       if (gone.contains(op))
         continue;
       if (auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-          generic && emitCopy(generic, cpu)) {
+          generic && emitCopy(generic, copies)) {
         ++numVectorized;
         continue;
       }
-      std::optional<ContractionPlan> plan = planContraction(op, cpu);
+      std::optional<ContractionPlan> plan = planContraction(op, cpu, compact);
       if (!plan)
         continue;
       ContractionEmitter(rewriter, op, *plan).emit();

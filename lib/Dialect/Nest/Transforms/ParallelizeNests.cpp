@@ -723,7 +723,7 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
     ParallelFunctions shared(getOperation());
     SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : present)
-      parallelize(shared, function, /*mayBeTwice=*/true);
+      parallelize(shared, function, /*mayBeTwice=*/!compact);
     // At the end: until then a function may be found to be equal.
     for (unsigned k = 0; k < shared.ofOne.size(); ++k)
       parallelize(shared, shared.ofOne[k], /*mayBeTwice=*/false);

@@ -103,7 +103,8 @@ def ParallelizeNests
     In a loop the nest itself is in the other branch where a call might count,
     unless it is one of `long-loop` there: then there is no branch either, as
     outside of loops.
-    A nest whose iterations write to one place stays. What an iteration
+    With `compact` it stays where it would be there twice. A nest whose
+    iterations write to one place stays, too. What an iteration
     allocates is its own.
   }];
   let options = [
@@ -112,7 +113,9 @@ def ParallelizeNests
     Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
            "operations of a piece, at least">,
     Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
-           "nests and calls in an iteration from which on a call is nothing">];
+           "nests and calls in an iteration from which on a call is nothing">,
+    Option<"compact", "compact", "bool", /*default=*/"false",
+           "nests that would be there twice stay as they are">];
   let statistics = [
     Statistic<"numParallel", "parallel", "nests that run on threads">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
