@@ -122,7 +122,7 @@ def sums_in_a_loop(count: int) -> onnx.ModelProto:
 def test_equal_nests_in_a_loop_share_their_code(tmp_path: pathlib.Path) -> None:
     """Those that fill new memory, with what shares them out on threads; results stay right."""
     few, many = (llvm_text(sums_in_a_loop(count), tmp_path) for count in (4, 12))
-    for call in ("loopc_rt_parallel_for", "loopc_rt_num_threads"):
+    for call in ("loopc_rt_try_parallel_for", "loopc_rt_num_threads"):
         assert few.count(f"llvm.call @{call}(") == many.count(f"llvm.call @{call}(") > 0
     random = np.random.default_rng(0)
     feeds = {

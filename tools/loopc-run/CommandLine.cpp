@@ -99,7 +99,8 @@ struct Flags {
                           cl::desc("End a run that takes longer"),
                           cl::cat(kRunning)};
   cl::opt<int> threads{"threads", cl::init(0), cl::value_desc("n"),
-                       cl::desc("Threads of a run (the cores)"), cl::cat(kRunning)};
+                       cl::desc("Threads of a run (the cores)"),
+                       cl::cat(kRunning)};
   cl::opt<std::string> device{
       "device", cl::init("cpu"), cl::value_desc("cpu or cuda:N"),
       cl::desc("Where to run: an NVIDIA GPU, for which the model is compiled "

@@ -199,7 +199,8 @@ func.func @fresh(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
 // -----
 
 // What only the run knows is asked where the run has threads. The code is there
-// once, as it runs once a run. Pieces end at whole vectors.
+// once, as it runs once a run. Pieces end at whole vectors. An eighth of what is
+// large is told to be little: it does not begin or wake threads at once.
 // CHECK-LABEL: func.func @dynamic(
 // CHECK-NOT: arith.cmp
 // CHECK: call @dynamic_shared(
@@ -211,15 +212,23 @@ func.func @fresh(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK: llvm.alloca
 // CHECK: %[[MANY:.*]] = arith.cmpi sgt
 // CHECK: %[[PAYS:.*]] = scf.if %[[MANY]] -> (i1) {
-// CHECK: %[[WORTH:.*]] = arith.cmpf oge
+// CHECK: %[[LEAST:.*]] = arith.constant 6.553600e+04 : f64
+// CHECK: %[[WORTH:.*]] = arith.cmpf oge, %{{.*}}, %[[LEAST]]
 // CHECK: scf.yield %[[WORTH]]
 // CHECK: } else {
 // CHECK: scf.yield %false
-// CHECK: scf.if %[[PAYS]] {
+// CHECK: %[[DONE:.*]] = scf.if %[[PAYS]] -> (i1) {
+// CHECK: arith.constant 5.242880e+05 : f64
+// CHECK: %[[LARGE:.*]] = arith.extui
 // CHECK: arith.constant 64 : i64
 // CHECK: arith.ceildivui
-// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: %[[SHARED:.*]] = llvm.call @loopc_rt_try_parallel_for({{.*}}, %[[LARGE]])
+// CHECK: %[[IS_SHARED:.*]] = arith.cmpi ne, %[[SHARED]]
+// CHECK: scf.yield %[[IS_SHARED]]
 // CHECK: } else {
+// CHECK: scf.yield %false
+// CHECK: %[[LEFT:.*]] = arith.xori %[[DONE]]
+// CHECK: scf.if %[[LEFT]] {
 // CHECK: func.call @dynamic_parallel(%[[HANDLE]], %{{.*}}, %[[TRIPS]], %[[N]], %[[M]])
 func.func @dynamic(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
   %c0 = arith.constant 0 : index
@@ -405,7 +414,7 @@ func.func @again(%run: !rt.run, %x: memref<64x2048xf32>, %v: vector<16xf32>) {
 // CHECK: scf.if %[[THREADS]] {
 // CHECK: func.call @batch_of_one_parallel_shared{{(_0)?}}(
 // CHECK: func.func private @batch_of_one_shared(
-// CHECK: llvm.call @loopc_rt_parallel_for
+// CHECK: llvm.call @loopc_rt_try_parallel_for
 // CHECK: func.func private @batch_of_one_parallel_parallel(
 // CHECK: func.func private @batch_of_one_parallel_shared(
 // CHECK: llvm.call @loopc_rt_try_parallel_for

@@ -60,6 +60,8 @@ static constexpr double kCallWork = 4096;
 /// In a loop the threads are awake from the iteration before: so many times
 /// less work pays.
 static constexpr double kAwakeShare = 64;
+/// The same of what comes once, behind other nests: the threads may be awake.
+static constexpr double kLaterShare = 8;
 /// Ends of pieces lie at multiples of so many elements, so that the same ones
 /// are computed in vectors whatever the number of threads.
 static constexpr int64_t kVectorGrain = 64;
@@ -189,8 +191,9 @@ public:
                    double minWork, double minPiece)
       : shared(shared), nest(nest), threads(threads),
         isInLoop(nest->getParentOfType<LoopLikeOpInterface>() != nullptr),
-        largeWork(minWork), minWork(isInLoop ? minWork / kAwakeShare : minWork),
-        minPiece(isInLoop ? minPiece / kAwakeShare : minPiece),
+        largeWork(minWork),
+        minWork(minWork / (isInLoop ? kAwakeShare : kLaterShare)),
+        minPiece(minPiece / (isInLoop ? kAwakeShare : kLaterShare)),
         estimate(nest, makeRules()), work(estimate.of(nest)),
         b(nest.getLoc(), nest.getContext()) {}
 
@@ -244,7 +247,7 @@ private:
   scf::ForOp nest;
   Value threads;
   bool isInLoop;
-  double largeWork; ///< from which on threads pay outside of loops
+  double largeWork; ///< from which on it pays to have threads
   double minWork;   ///< from which on they pay here
   double minPiece;
   WorkEstimate estimate;
@@ -531,14 +534,13 @@ Value NestParallelizer::pays(bool asksForThreads, const IRMapping &mapping) {
   return both.getResult(0);
 }
 
-/// In a loop: shares the body out where that pays, and where the run has not
+/// Shares the body out where that pays, and where the run has not
 /// seen that one thread is faster. \returns whether it did; else nothing was
 /// computed.
 Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
                                    const IRMapping &mapping, ValueRange given) {
   auto tryIt = [&]() -> Value {
-    Value isLarge = isKnown() ? makeFlag(work.known >= largeWork)
-                              : hasWork(largeWork, mapping);
+    Value isLarge = isKnown() ? makeFlag(false) : hasWork(largeWork, mapping);
     isLarge = arith::ExtUIOp::create(b, b.getI32Type(), isLarge);
     LLVM::CallOp call = callInParallel("loopc_rt_try_parallel_for", body,
                                        chooseGrain(mapping), given, isLarge);
@@ -585,7 +587,7 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body,
     llvm::append_range(all, entry->getArguments().drop_front());
     func::CallOp::create(b, body, all);
   };
-  if (isInLoop) {
+  if (!isKnown() || work.known < largeWork) {
     Value isDone =
         tryToShare(body, asksForThreads, mapping, entry->getArguments());
     auto left = scf::IfOp::create(
@@ -593,8 +595,8 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body,
     b.setInsertionPointToStart(left.thenBlock());
     callBody();
   } else {
-    if (Value condition = pays(asksForThreads, mapping)) {
-      auto branch = scf::IfOp::create(b, condition, /*withElse=*/true);
+    if (Value threads = pays(asksForThreads, mapping)) {
+      auto branch = scf::IfOp::create(b, threads, /*withElse=*/true);
       b.setInsertionPointToStart(branch.elseBlock());
       callBody();
       b.setInsertionPointToStart(branch.thenBlock());

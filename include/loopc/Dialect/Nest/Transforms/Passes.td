@@ -85,15 +85,18 @@ def ParallelizeNests
   let description = [{
     The outermost loops with the attribute `loopc.parallel` (perfectly nested
     ones together) become a function of a range of iterations, where the run has
-    more than one thread and the nest at least `min-work` operations: what is
-    known here to be less stays as it is, what only the run knows is asked then.
+    more than one thread and the nest at least `min-work` operations, or an
+    eighth of them where the threads are there already (in a loop a 64th): what
+    is known here to be less stays as it is, what only the run knows is asked
+    then. What may have one iteration, as a batch of an open extent, has the
+    nests in it shared out in its place.
     Sums are not split: results are the same for every number of threads.
 
     ```mlir
     scf.for %i = %c0 to %n step %c1 {...} {loopc.parallel}
     // becomes
     scf.if %threads {
-      call @main_shared(%run, %n, ...) // loopc_rt_parallel_for, if it pays
+      call @main_shared(%run, %n, ...) // by the runtime, if it pays
       loop.poll
     } else {
       call @main_parallel(%run, %c0, %n, ...)
@@ -109,7 +112,7 @@ def ParallelizeNests
   }];
   let options = [
     Option<"minWork", "min-work", "unsigned", /*default=*/"524288",
-           "operations from which on threads pay; in a loop a 64th of it">,
+           "operations from which on threads pay; an 8th of it where they are there, in a loop a 64th">,
     Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
            "operations of a piece, at least">,
     Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
