@@ -86,7 +86,8 @@ Operation *loopc::findUnsharedOp(scf::ForOp nest, bool mayAllocate) {
   nest.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
     bool isShared =
         isAllowed(op) ||
-        (mayAllocate && isa<memref::AllocOp, memref::DeallocOp>(op));
+        (mayAllocate &&
+         isa<memref::AllocOp, memref::DeallocOp, memref::CollapseShapeOp>(op));
     found = isShared ? nullptr : op;
     return found ? WalkResult::interrupt() : WalkResult::advance();
   });
