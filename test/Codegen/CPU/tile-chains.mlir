@@ -1,4 +1,5 @@
 // RUN: loopc-opt %s --pass-pipeline="builtin.module(func.func(cpu-tile-chains))" | FileCheck %s
+// RUN: loopc-opt %s --pass-pipeline="builtin.module(func.func(cpu-tile-chains,cpu-vectorize-contractions,cpu-vectorize-rows,convert-linalg-to-nests,canonicalize,nest-retract-unproved))" | FileCheck %s --check-prefix=PROVED --strict-whitespace
 
 #left = affine_map<(h, i, k, j) -> (h, i, k)>
 #right = affine_map<(h, i, k, j) -> (h, j, k)>
@@ -18,8 +19,9 @@
 // CHECK: %[[O:.*]] = memref.alloc() : memref<8x1024x32xf32>
 // CHECK: scf.for %[[H:.*]] = %{{.*}} to %c8{{.*}} step %c1
 // CHECK: scf.for %[[I:.*]] = %{{.*}} to %c1024{{.*}} step %c64
-// CHECK-DAG: %[[S:.*]] = memref.alloc() : memref<1x64x1024xf32>
-// CHECK-DAG: %[[M:.*]] = memref.alloc() : memref<1x64xf32>
+// CHECK: %[[S:.*]] = memref.alloc() : memref<1x64x1024xf32>
+// CHECK: %[[R:.*]] = memref.alloc() {alignment = 64 : i64} : memref<1x1x64xf32>
+// CHECK: %[[M:.*]] = memref.subview %[[R]][0, 0, 0] [1, 1, 64] [1, 1, 1]
 // CHECK: linalg.fill {{.*}} outs(%[[S]] :
 // CHECK-DAG: %[[QT:.*]] = memref.subview %[[Q]][%[[H]], %[[I]], 0] [1, 64, 32] [1, 1, 1]
 // CHECK-DAG: %[[KT:.*]] = memref.subview %[[K]][%[[H]], 0, 0] [1, 1024, 32] [1, 1, 1]
@@ -35,6 +37,10 @@
 // CHECK: loopc.parallel
 // CHECK-NOT: linalg
 // CHECK: return %[[O]]
+// PROVED-LABEL: func @fixed(
+// PROVED:{{^      [}]}} {loopc.parallel}
+// PROVED-NEXT:{{^    [}]}} {loopc.parallel}
+// PROVED-NEXT:{{^    return}}
 func.func @fixed(%q: memref<8x1024x32xf32>, %k: memref<8x1024x32xf32>, %v: memref<8x1024x32xf32>) -> memref<8x1024x32xf32> {
   %zero = arith.constant 0.0 : f32
   %least = arith.constant 0xFF800000 : f32
@@ -97,6 +103,10 @@ func.func @fixed(%q: memref<8x1024x32xf32>, %k: memref<8x1024x32xf32>, %v: memre
 // CHECK: scf.if %[[AGREE]]
 // CHECK-NOT: linalg.
 // CHECK: return
+// PROVED-LABEL: func @open(
+// PROVED:{{^      [}]}} {loopc.parallel}
+// PROVED-NEXT:{{^      memref.dealloc}}
+// PROVED-NEXT:{{^    [}]}} else {
 func.func @open(%rows: index, %keys: index, %agree: i1, %q: memref<4x?x32xf32>, %k: memref<4x?x32xf32>, %v: memref<4x?x32xf32>, %mask: memref<?x?xf32>) -> memref<4x?x32xf32> {
   %zero = arith.constant 0.0 : f32
   %s = memref.alloc(%rows, %keys) : memref<4x?x?xf32>

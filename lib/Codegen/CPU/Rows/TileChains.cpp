@@ -52,6 +52,8 @@ static constexpr int64_t kMostRows = 64;
 static constexpr int64_t kLeastRows = 16;
 /// Tiles whose rows are multiples of this are whole tiles of a product.
 static constexpr int64_t kRowsOfTile = 8;
+/// Of buffers, in bytes: a line of a cache.
+static constexpr int64_t kAlignment = 64;
 /// A buffer of an unknown size may be a large one if it has so many axes: of
 /// heads, rows and columns.
 static constexpr unsigned kManyAxes = 3;
@@ -94,6 +96,8 @@ private:
   std::optional<Places> findAxes(OpOperand &operand) const;
   Value makeTile(OpBuilder &b, memref::AllocOp alloc, const Places &axes) const;
   void makeLoops(RewriterBase &rewriter);
+  bool isOfRows(Value buffer) const;
+  SmallVector<Value> makeTiles(RewriterBase &rewriter);
   void emitTiles(RewriterBase &rewriter);
   void keepOriginal(RewriterBase &rewriter, scf::IfOp versions);
   Value viewTile(OpBuilder &b, OpOperand &operand);
@@ -675,17 +679,63 @@ void Chain::copyOp(RewriterBase &rewriter, linalg::LinalgOp op) {
   linalg::offsetIndices(rewriter, copy, starts);
 }
 
+/// True for a buffer of one number for each row, and no more axes.
+bool Chain::isOfRows(Value buffer) const {
+  const Places &axes = members.buffers.lookup(buffer);
+  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  return rank == static_cast<int64_t>(axes.size()) && axes.back() + 1 == rank;
+}
+
+/// Makes the buffers of an iteration. Those of one number for each row, of one
+/// type, are parts of one: small tiles take little longer than allocations.
+SmallVector<Value> Chain::makeTiles(RewriterBase &rewriter) {
+  SmallVector<Value> made;
+  llvm::MapVector<Type, SmallVector<Value>> ofRows;
+  for (auto &[buffer, axes] : members.buffers) {
+    auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+    if (isOfRows(buffer))
+      ofRows[alloc.getType()].push_back(buffer);
+    else
+      made.push_back(tiles[buffer] = makeTile(rewriter, alloc, axes));
+  }
+  Location loc = last.getLoc();
+  OpFoldResult one = rewriter.getIndexAttr(1), none = rewriter.getIndexAttr(0);
+  for (auto &[type, parts] : ofRows) {
+    int64_t rank = cast<MemRefType>(type).getRank();
+    SmallVector<int64_t> shape(rank + 1, 1);
+    shape.front() = static_cast<int64_t>(parts.size());
+    shape.back() = nest.back().getConstantStep()->getSExtValue();
+    Value all = memref::AllocOp::create(
+        rewriter, loc,
+        MemRefType::get(shape, cast<MemRefType>(type).getElementType()),
+        rewriter.getI64IntegerAttr(kAlignment));
+    made.push_back(all);
+    for (auto [k, part] : llvm::enumerate(parts)) {
+      SmallVector<OpFoldResult> from(rank + 1, none), extents(rank + 1, one),
+          steps(rank + 1, one);
+      from.front() = rewriter.getIndexAttr(static_cast<int64_t>(k));
+      extents.back() = sizes.back();
+      SmallVector<int64_t> seen(rank, 1);
+      seen.back() =
+          getConstantIntValue(sizes.back()).value_or(ShapedType::kDynamic);
+      auto view = memref::SubViewOp::inferRankReducedResultType(
+          seen, cast<MemRefType>(all.getType()), from, extents, steps);
+      tiles[part] = memref::SubViewOp::create(
+          rewriter, loc, cast<MemRefType>(view), all, from, extents, steps);
+    }
+  }
+  return made;
+}
+
 /// Writes the loops over tiles, with all operations within.
 void Chain::emitTiles(RewriterBase &rewriter) {
   OpBuilder::InsertionGuard guard(rewriter);
   makeLoops(rewriter);
-  for (auto &[buffer, axes] : members.buffers)
-    tiles[buffer] =
-        makeTile(rewriter, buffer.getDefiningOp<memref::AllocOp>(), axes);
+  SmallVector<Value> made = makeTiles(rewriter);
   for (linalg::LinalgOp op : getOps())
     copyOp(rewriter, op);
-  for (auto &entry : members.buffers)
-    memref::DeallocOp::create(rewriter, last.getLoc(), tiles[entry.first]);
+  for (Value buffer : made)
+    memref::DeallocOp::create(rewriter, last.getLoc(), buffer);
 }
 
 /// Moves the chain as it was, with its buffers, into the second version. That
