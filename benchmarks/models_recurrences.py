@@ -109,7 +109,8 @@ def _rows(*names: str, first: int = 0) -> Feeds:
 
 def _decays(seed: int, *shape: int) -> np.ndarray:
     """What a step leaves of the state, between 0 and 1."""
-    return np.exp(-np.abs(random_array(STEPS, *shape, seed=seed, scale=0.5)))
+    decays: np.ndarray = np.exp(-np.abs(random_array(STEPS, *shape, seed=seed, scale=0.5)))
+    return decays
 
 
 def mamba2(form: str) -> Benchmark:
