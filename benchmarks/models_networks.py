@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import ml_dtypes
 import models_recurrent
@@ -58,7 +59,7 @@ class _Network:
         self.weights.append(numpy_helper.from_array(value.astype(np.float32), name))
         return name
 
-    def node(self, kind: str, *inputs: str, **attributes: object) -> str:
+    def node(self, kind: str, *inputs: str, **attributes: Any) -> str:
         name = f"t{len(self.nodes)}"
         self.nodes.append(helper.make_node(kind, [*inputs], [name], **attributes))
         return name

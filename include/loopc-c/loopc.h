@@ -195,10 +195,10 @@ LOOPC_API int
 loopc_compile_options_set_fp_contract(loopc_compile_options *options,
                                       int enabled);
 
-/// What constant float weights of products of matrices (MatMul, Gemm, LSTM, GRU,
-/// RNN, in loops or not) of more than 16 KiB are rounded to: "bf16", "f16",
-/// "int8" (with a scale for each output channel), or "model", the default, for
-/// nothing. They take so much less memory, and results change
+/// What constant float weights of products of matrices (MatMul, Gemm, LSTM,
+/// GRU, RNN, in loops or not) of more than 16 KiB are rounded to: "bf16",
+/// "f16", "int8" (with a scale for each output channel), or "model", the
+/// default, for nothing. They take so much less memory, and results change
 /// (docs/Numerics.md).
 LOOPC_API int loopc_compile_options_set_weights(loopc_compile_options *options,
                                                 const char *type);

@@ -401,11 +401,16 @@ static void readNarrow(RewriterBase &rewriter, tensor::ExtractOp extract,
                          expansion.getBody()->getTerminator()->getOperand(0)));
 }
 
+/// What is looked up is stored as floats: a matrix, of many layers' one, would
+/// be for each product that reads it.
+static constexpr int64_t kMostLookedUp = 64 << 10;
+
 /// True if only the run tells which part of a tensor `slice` reads: it looks up
 /// rows.
 static bool isLookup(tensor::ExtractSliceOp slice) {
   return llvm::any_of(slice.getStaticOffsets(), ShapedType::isDynamic) &&
-         slice.getType().hasStaticShape() && slice.hasUnitStride();
+         slice.getType().hasStaticShape() && slice.hasUnitStride() &&
+         bytesOf(slice.getType()) <= kMostLookedUp;
 }
 
 /// The part of `input`, an operand of `expansion`, that the elements of `slice`

@@ -350,3 +350,23 @@ func.func @row(%i: index) -> tensor<80xf32> {
   %r = tensor.extract_slice %f[%i, 0] [1, 80] [1, 1] : tensor<96x80xf32> to tensor<80xf32>
   return %r : tensor<80xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// Not so a matrix of many: each product that read it would wait for its floats.
+// CHECK-LABEL: func.func @matrix(
+// CHECK: %[[W:.+]] = arith.constant dense_resource<loopc_folded{{.*}}> : tensor<3x160x128xf32>
+// CHECK: tensor.extract_slice %[[W]]
+func.func @matrix(%i: index) -> tensor<160x128xf32> {
+  %w = arith.constant dense<1.5> : tensor<3x160x128xf16>
+  %e = tensor.empty() : tensor<3x160x128xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<3x160x128xf16>) outs(%e : tensor<3x160x128xf32>) {
+  ^bb0(%in: f16, %out: f32):
+    %a = arith.extf %in : f16 to f32
+    linalg.yield %a : f32
+  } -> tensor<3x160x128xf32>
+  %r = tensor.extract_slice %f[%i, 0, 0] [1, 160, 128] [1, 1, 1] : tensor<3x160x128xf32> to tensor<160x128xf32>
+  return %r : tensor<160x128xf32>
+}

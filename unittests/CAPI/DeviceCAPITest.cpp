@@ -107,6 +107,11 @@ TEST_F(CAPIDevice, Sessions) {
   for (const char *which : {"auto", "on", "off", ""})
     EXPECT_EQ(loopc_compile_options_set_cublas(options, which),
               LOOPC_COMPILE_OK);
+  for (const char *type : {"bf16", "f16", "int8", "model", ""})
+    EXPECT_EQ(loopc_compile_options_set_weights(options, type),
+              LOOPC_COMPILE_OK);
+  EXPECT_EQ(loopc_compile_options_set_weights(options, "int7"),
+            LOOPC_COMPILE_ERROR_ARGUMENT);
   EXPECT_EQ(loopc_compile_options_set_cublas(options, "often"),
             LOOPC_COMPILE_ERROR_ARGUMENT);
   EXPECT_EQ(loopc_compile_options_set_device_loops(options, "often"),
