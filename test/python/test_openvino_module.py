@@ -170,5 +170,5 @@ def test_names_that_are_elsewhere():
     for name in ("convert_model", "save_model", "preprocess"):
         with pytest.raises(AttributeError, match=f"{name}.*: "):
             getattr(loopc.openvino, name)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'$"):
+    with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
         _ = loopc.openvino.nothing
