@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
-from enum import IntEnum
+from enum import IntEnum, auto
 from pathlib import Path
 from typing import Any
 
@@ -154,13 +154,45 @@ class IOptimizationProfile:
         }
 
 
+class BuilderFlag(IntEnum):
+    """What a builder may do. All of these are permissions, which it need not use."""
+
+    FP16 = auto()
+    BF16 = auto()
+    TF32 = auto()
+    INT8 = auto()
+    DEBUG = auto()
+    GPU_FALLBACK = auto()
+    REFIT = auto()
+    DISABLE_TIMING_CACHE = auto()
+
+
 class IBuilderConfig:
     """How an engine is built."""
 
     def __init__(self) -> None:
         self.builder_optimization_level = 3
+        self._flags: set[BuilderFlag] = set()
         self._profiles: list[IOptimizationProfile] = []
         self._limits: dict[MemoryPoolType, int] = {}
+
+    def set_flag(self, flag: BuilderFlag) -> None:
+        """Permits it. What a model computes in keeps its types all the same.
+
+        Raises:
+            InvalidArgument: an engine cannot be refitted.
+        """
+        if flag == BuilderFlag.REFIT:
+            raise InvalidArgument("BuilderFlag.REFIT: weights are part of an engine")
+        self._flags.add(BuilderFlag(flag))
+
+    def clear_flag(self, flag: BuilderFlag) -> None:
+        """Takes a permission back."""
+        self._flags.discard(flag)
+
+    def get_flag(self, flag: BuilderFlag) -> bool:
+        """Whether it is permitted."""
+        return flag in self._flags
 
     def add_optimization_profile(self, profile: IOptimizationProfile) -> int:
         """Adds a profile; an engine has one.
@@ -297,7 +329,14 @@ class OnnxParser:
 
     def parse_from_file(self, path: str) -> bool:
         """Reads a model in a file."""
-        return self.parse(Path(path).read_bytes(), path)
+        try:
+            model = Path(path).read_bytes()
+        except OSError as error:
+            text = f"cannot read {path!r}: {error.strerror}"
+            self._errors = [ParserError(text)]
+            self._logger.log(ILogger.ERROR, text)
+            return False
+        return self.parse(model, path)
 
     @property
     def num_errors(self) -> int:
@@ -465,7 +504,13 @@ class IExecutionContext:
 
     def execute_v2(self, bindings: Sequence[int]) -> bool:
         """Runs with an address for each tensor, in their order; false where that fails."""
-        for name, address in zip(self.engine, bindings, strict=True):
+        names = list(self.engine)
+        if len(bindings) != len(names):
+            raise InvalidArgument(
+                f"execute_v2: {len(bindings)} addresses for the {len(names)} tensors "
+                + ", ".join(map(repr, names))
+            )
+        for name, address in zip(names, bindings, strict=True):
             self.set_tensor_address(name, address)
         return self.execute_async_v3(0)
 
@@ -509,6 +554,7 @@ def volume(iterable: Sequence[int]) -> int:
 
 __all__ = [
     "Builder",
+    "BuilderFlag",
     "IBuilderConfig",
     "ICudaEngine",
     "IExecutionContext",

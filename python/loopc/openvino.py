@@ -29,7 +29,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as _Timeout
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -374,6 +374,34 @@ class InferRequest:
         """Sets the model's states back to their initial values."""
         self._model._session.reset_state()
 
+    def query_state(self) -> list[VariableState]:
+        """The model's variables, in order."""
+        session = self._model._session
+        return [VariableState(session, port.name) for port in session.get_states()]
+
+
+class VariableState:
+    """A variable of a model: what a run leaves for the next."""
+
+    def __init__(self, session: InferenceSession, name: str) -> None:
+        self._session = session
+        self.name = name
+
+    @property
+    def state(self) -> Tensor | None:
+        """A copy of its value; None before a run or `state = value` has assigned it."""
+        value = self._session.get_state()[self.name]
+        return None if value is None else Tensor(value)
+
+    @state.setter
+    def state(self, value: Tensor | np.ndarray) -> None:
+        data = value.data if isinstance(value, Tensor) else value
+        self._session.set_state({self.name: data})
+
+    def reset(self) -> None:
+        """Sets it back to its initial value."""
+        self._session.set_state({self.name: None})
+
 
 class CompiledModel:
     """A model that is ready to run. Requests of one model may run at a time."""
@@ -462,8 +490,54 @@ class AsyncInferQueue:
             one.result()
 
 
+def _options(config: Mapping[str, Any]) -> SessionOptions:
+    """What properties say of a session."""
+    options = SessionOptions()
+    for key, value in config.items():
+        if key == "INFERENCE_NUM_THREADS":
+            options.intra_op_num_threads = int(value)
+        elif key == "CACHE_DIR":
+            options.cache_dir = value or None
+        elif key not in _IGNORED:
+            raise InvalidArgument(f"config: there is no property {key!r}")
+    return options
+
+
 class Core:
     """Where models are read and compiled."""
+
+    def __init__(self) -> None:
+        self._properties: dict[str, Any] = {}
+
+    def set_property(
+        self, device_name: str | Mapping[str, Any], properties: Mapping[str, Any] | None = None
+    ) -> None:
+        """Sets properties of all models that are compiled from now on.
+
+        Args:
+            device_name: a device, or the properties.
+            properties: as `config` of `compile_model`.
+
+        Raises:
+            InvalidArgument: there is no such property.
+        """
+        given = device_name if properties is None else properties
+        if not isinstance(given, Mapping):
+            raise InvalidArgument("properties: expected a dict")
+        _options(given)
+        self._properties.update(given)
+
+    def get_property(self, device_name: str, property: str) -> Any:
+        """A property that was set, or what there are: SUPPORTED_PROPERTIES.
+
+        Raises:
+            InvalidArgument: it was not set, or there is no such property.
+        """
+        if property == "SUPPORTED_PROPERTIES":
+            return sorted({"INFERENCE_NUM_THREADS", "CACHE_DIR", *_IGNORED})
+        if property not in self._properties:
+            raise InvalidArgument(f"there is no property {property!r}, or it was not set")
+        return self._properties[property]
 
     @property
     def available_devices(self) -> list[str]:
@@ -503,14 +577,7 @@ class Core:
         devices = {"CPU": None, "AUTO": None, "GPU": "cuda:0"}
         if device_name not in devices:
             raise InvalidArgument(f"device_name: {device_name!r}: it is CPU, AUTO or GPU")
-        options = SessionOptions()
-        for key, value in (config or {}).items():
-            if key == "INFERENCE_NUM_THREADS":
-                options.intra_op_num_threads = int(value)
-            elif key == "CACHE_DIR":
-                options.cache_dir = value or None
-            elif key not in _IGNORED:
-                raise InvalidArgument(f"config: there is no property {key!r}")
+        options = _options({**self._properties, **(config or {})})
         read = model if isinstance(model, Model) else self.read_model(model)
         return CompiledModel(read, options, devices[device_name])
 
@@ -533,5 +600,22 @@ __all__ = [
     "Model",
     "Results",
     "Tensor",
+    "VariableState",
     "compile_model",
 ]
+
+#: What programs of OpenVINO ask for, and what stands in its place here.
+_ELSEWHERE = {
+    "convert_model": "models of ONNX and OpenVINO are read as they are",
+    "save_model": "openvino.save_model writes models, and Core().read_model reads them",
+    "preprocess": "steps before a model are part of one that OpenVINO saves",
+    "Type": "element types are names, such as 'f32'",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Says what stands in the place of a name that is not here."""
+    text = f"module {__name__!r} has no attribute {name!r}"
+    if name in _ELSEWHERE:
+        text += f": {_ELSEWHERE[name]}"
+    raise AttributeError(text, name=name)

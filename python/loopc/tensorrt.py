@@ -23,8 +23,24 @@ The engine runs on the CPU, and addresses are those of the host's memory. docs/N
 which names there are, and what differs.
 """
 
+from typing import NoReturn
+
 from loopc import _tensorrt, network
 from loopc._tensorrt import *  # noqa: F403
 from loopc.network import *  # noqa: F403
 
 __all__ = [*network.__all__, *_tensorrt.__all__]
+
+#: What programs of TensorRT ask for, and what stands in its place here.
+_ELSEWHERE = {
+    "get_plugin_registry": "plugins are custom operators here (docs/CustomOperators.md)",
+    "init_libnvinfer_plugins": "there are no plugins to be initialised: leave the call out",
+}
+
+
+def __getattr__(name: str) -> NoReturn:
+    """Says what stands in the place of a name that is not here."""
+    text = f"module {__name__!r} has no attribute {name!r}"
+    if name in _ELSEWHERE:
+        text += f": {_ELSEWHERE[name]}"
+    raise AttributeError(text, name=name)

@@ -175,6 +175,15 @@ def test_damaged_files(sessions):
             assert image.shape[2] == 3
 
 
+def test_sizes_that_no_image_has(sessions):
+    """Refused by the header, before there is memory for the pixels."""
+    large = bytearray(png(list(RGB), 2))
+    large[16:24] = struct.pack(">II", 2**15, 2**15)
+    large[29:33] = struct.pack(">I", zlib.crc32(large[12:29]))
+    with pytest.raises(loopc.RunError, match=r"more than 2\^28 pixels"):
+        decode(sessions, large)
+
+
 def test_pixel_format_and_rank():
     with pytest.raises(loopc.RunError, match="none of RGB, BGR and Grayscale"):
         loopc.InferenceSession(model("CMYK")).run(None, {"file": as_bytes(png(list(RGB), 2))})

@@ -153,3 +153,22 @@ def test_what_errors_say(model, tmp_path):
         core.read_model(model, str(tmp_path / "other.bin"))
     with pytest.raises(loopc.InvalidArgument, match="scale"):
         compiled.create_infer_request().infer({"x": X})
+
+
+def test_properties(ov, model):
+    core = ov.Core()
+    core.set_property("CPU", {"INFERENCE_NUM_THREADS": 1})
+    assert core.get_property("CPU", "INFERENCE_NUM_THREADS") == 1
+    assert "INFERENCE_NUM_THREADS" in core.get_property("CPU", "SUPPORTED_PROPERTIES")
+    np.testing.assert_array_equal(core.compile_model(model, "CPU")([X, SCALE])[0], Y)
+    assert core.compile_model(model, "CPU").create_infer_request().query_state() == []
+    with pytest.raises(Exception):  # noqa: B017
+        core.set_property("CPU", {"NO_SUCH_PROPERTY": 1})
+
+
+def test_names_that_are_elsewhere():
+    for name in ("convert_model", "save_model", "preprocess"):
+        with pytest.raises(AttributeError, match=f"{name}.*: "):
+            getattr(loopc.openvino, name)
+    with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
+        _ = loopc.openvino.nothing

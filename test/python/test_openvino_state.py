@@ -445,3 +445,20 @@ def test_state_in_a_body(tmp_path: pathlib.Path) -> None:
     path = save(model([out], [x]), tmp_path)
     with pytest.raises(loopc.CompileError, match="a body has no state"):
         loopc.InferenceSession(path)
+
+
+def test_variables_of_a_request(tmp_path):
+    """Under OpenVINO's names: a variable is read, set and set back."""
+    import loopc.openvino as ov
+
+    request = ov.Core().compile_model(save(constant_init(), tmp_path)).create_infer_request()
+    (total,) = request.query_state()
+    assert total.name == "total" and total.state is None
+    x = np.float32([1, 2])
+    np.testing.assert_array_equal(request.infer([x])[0], [11, 22])
+    assert total.state is not None
+    np.testing.assert_array_equal(total.state.data, [11, 22])
+    total.state = ov.Tensor(np.float32([5, 5]))
+    np.testing.assert_array_equal(request.infer([x])[0], [6, 7])
+    total.reset()
+    np.testing.assert_array_equal(request.infer([x])[0], [11, 22])

@@ -176,3 +176,30 @@ def test_weights_and_names():
     config.add_optimization_profile(profile)
     with pytest.raises(loopc.InvalidArgument, match="one optimization profile"):
         config.add_optimization_profile(profile)
+
+
+def test_permissions():
+    config = trt.Builder(Listener()).create_builder_config()
+    config.set_flag(trt.BuilderFlag.FP16)
+    assert config.get_flag(trt.BuilderFlag.FP16) and not config.get_flag(trt.BuilderFlag.INT8)
+    config.clear_flag(trt.BuilderFlag.FP16)
+    assert not config.get_flag(trt.BuilderFlag.FP16)
+    with pytest.raises(loopc.InvalidArgument, match="part of an engine"):
+        config.set_flag(trt.BuilderFlag.REFIT)
+
+
+def test_mistakes():
+    logger = Listener()
+    builder = trt.Builder(logger)
+    parser = trt.OnnxParser(builder.create_network(), logger)
+    assert not parser.parse_from_file("none.onnx")
+    assert "cannot read 'none.onnx'" in parser.get_error(0).desc()
+    network = builder.create_network()
+    power_by_a_loop(network)
+    engine = builder.build_engine_with_config(network, builder.create_builder_config())
+    with pytest.raises(
+        loopc.InvalidArgument, match="0 addresses for the 4 tensors 'x', 'n', 'last'"
+    ):
+        engine.create_execution_context().execute_v2([])
+    with pytest.raises(AttributeError, match="custom operators"):
+        trt.get_plugin_registry()

@@ -26,6 +26,11 @@ class Picture {
 public:
   virtual ~Picture() = default;
 
+  /// Pixels of the largest image: a small file can say any size.
+  static constexpr int64_t kMostPixels = int64_t(1) << 28;
+
+  /// False after fail() where no image may have this size.
+  bool check(int64_t height, int64_t width);
   /// Memory for height * width * 3 bytes, once; null where there is none, after
   /// fail().
   uint8_t *allocate(int64_t height, int64_t width);

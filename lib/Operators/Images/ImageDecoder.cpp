@@ -29,14 +29,17 @@ void Picture::copyReason(const char *why) {
   reason[length] = 0;
 }
 
+bool Picture::check(int64_t height, int64_t width) {
+  if (height < 1 || width < 1)
+    return fail("the image has no size");
+  if (height > kMostPixels / width)
+    return fail("the image has more than 2^28 pixels");
+  return true;
+}
+
 uint8_t *Picture::allocate(int64_t height, int64_t width) {
-  int64_t pixels;
-  if (height < 1 || width < 1 ||
-      __builtin_mul_overflow(height, width, &pixels) ||
-      pixels > INT64_MAX / 3) {
-    fail("the image has no size");
+  if (!check(height, width))
     return nullptr;
-  }
   uint8_t *room = makeRoom(height, width);
   if (!room)
     fail("there is no memory for the image");

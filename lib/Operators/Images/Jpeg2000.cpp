@@ -101,6 +101,8 @@ bool loopc::images::decodeJpeg2000(Bytes bytes, Picture &picture) {
     opj_stream_set_seek_function(stream, seek);
     isRead = opj_setup_decoder(codec, &parameters) &&
              opj_read_header(stream, codec, &image) &&
+             picture.check(int64_t(image->y1) - image->y0,
+                           int64_t(image->x1) - image->x0) &&
              opj_decode(codec, stream, image) &&
              opj_end_decompress(codec, stream);
   }
