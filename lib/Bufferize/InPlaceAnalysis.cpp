@@ -318,9 +318,33 @@ bool Conflicts::isOfSamePlace(OpOperand *use,
   return llvm::all_of(state.findValueInReverseUseDefChain(use, isEnd), isSlice);
 }
 
+/// True if `read` and `write` are of slices of one tensor that have no element
+/// in common. It is an argument of the block that all of them are in, so that
+/// places are compared within one iteration: what others have written was there
+/// when it began.
+static bool areDisjointSlices(OpOperand *read, OpOperand *write) {
+  auto first = read->get().getDefiningOp<tensor::ExtractSliceOp>();
+  auto second = write->get().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!first || !second || first.getSource() != second.getSource())
+    return false;
+  auto argument = dyn_cast<BlockArgument>(first.getSource());
+  auto isHere = [&](Operation *op) {
+    return op->getBlock() == argument.getOwner();
+  };
+  if (!argument || !isHere(first) || !isHere(second) ||
+      !isHere(read->getOwner()) || !isHere(write->getOwner()))
+    return false;
+  auto subset = cast<SubsetOpInterface>(first.getOperation());
+  return subset.operatesOnDisjointSubset(
+      cast<SubsetOpInterface>(second.getOperation()),
+      [](Value a, Value b) { return a == b; });
+}
+
 /// True if `read` and `write` mean different places, or `write` stores what is
 /// there, as parts that are taken out, changed and put back do.
 bool Conflicts::areApart(OpOperand *read, OpOperand *write) {
+  if (areDisjointSlices(read, write))
+    return true;
   if (auto insert = dyn_cast<SubsetInsertionOpInterface>(read->getOwner())) {
     // What is written to is not read with the rest of the destination.
     if (read == &insert.getDestinationOperand() && isOfSamePlace(write, insert))

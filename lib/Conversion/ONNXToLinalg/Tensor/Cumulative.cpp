@@ -122,18 +122,68 @@ static Value accumulateRows(NodeLowering &l, const Accumulation &a, Value value,
   return loopNest(l, dims[0], init, accumulateRow, /*numParallel=*/1)[0];
 }
 
-/// Along the middle axis of three: the accumulator is a row.
-static Value accumulatePlanes(NodeLowering &l, const Accumulation &a,
-                              Value value, Value identity) {
+/// Elementwise of rows, all of `columns` elements.
+static Value mapRows(NodeLowering &l, ArrayRef<Value> rows,
+                     OpFoldResult columns, Type type, ScalarsBody body) {
+  SmallVector<SpaceOperand> operands;
+  for (Value row : rows)
+    operands.push_back({row, {0}});
+  return mapSpace(l, operands, columns, type, body);
+}
+
+/// Along the middle axis of three, where the result has the type that is
+/// computed in: each row from the one before it in the result.
+static Value accumulateInResult(NodeLowering &l, const Accumulation &a,
+                                Value value, Value identity) {
   Dims dims = l.dims(value);
   OpFoldResult one = l.fold(1), zero = l.fold(0);
   Dims sizes = {one, one, dims[2]};
-  auto mapRow = [&](ArrayRef<Value> rows, Type type, ScalarsBody body) {
-    SmallVector<SpaceOperand> operands;
-    for (Value row : rows)
-      operands.push_back({row, {0}});
-    return mapSpace(l, operands, dims[2], type, body);
+  // The first row, if there is one, and all others.
+  OpFoldResult first = minSigned(l, dims[1], one);
+  OpFoldResult others = l.sub(dims[1], first);
+  auto place = [&](Value plane, OpFoldResult k) -> Dims {
+    return {plane, fromStart(l, a, l.asIndex(k), dims[1]), zero};
   };
+  auto combine = [&](Value x, Value before) {
+    return mapRows(l, {x, before}, dims[2], a.compute,
+                   [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                     return combineScalars(s, a.combiner, e[0], e[1]);
+                   });
+  };
+  auto rowOf = [&](Value from, const Dims &offsets) {
+    return sliceDropping(l, from, offsets, sizes, {0, 1});
+  };
+  auto put = [&](Value row, Value into, const Dims &offsets) {
+    Value out = l.insert(row, into, offsets, sizes, /*strides=*/{}, {0, 1});
+    return SmallVector<Value>{out};
+  };
+  Value init = l.empty(dims, a.element);
+  return loopNest(l, dims[0], init, [&](ValueRange plane, ValueRange outer) {
+    Value begun =
+        loopNest(l, first, outer[0], [&](ValueRange k, ValueRange inner) {
+          Dims here = place(plane[0], k[0]);
+          Value row = l.filled(dims[2], identity);
+          if (!a.exclusive)
+            row = combine(rowOf(value, here), row);
+          return put(row, inner[0], here);
+        })[0];
+    return loopNest(l, others, begun, [&](ValueRange k, ValueRange inner) {
+      Dims before = place(plane[0], k[0]);
+      Dims here = place(plane[0], l.add(k[0], one));
+      Value x = rowOf(value, a.exclusive ? before : here);
+      return put(combine(x, rowOf(inner[0], before)), inner[0], here);
+    });
+  })[0];
+}
+
+/// Along the middle axis of three: the accumulator is a row.
+static Value accumulatePlanes(NodeLowering &l, const Accumulation &a,
+                              Value value, Value identity) {
+  if (a.element == a.compute)
+    return accumulateInResult(l, a, value, identity);
+  Dims dims = l.dims(value);
+  OpFoldResult one = l.fold(1), zero = l.fold(0);
+  Dims sizes = {one, one, dims[2]};
   Value init = l.empty(dims, a.element);
   return loopNest(l, dims[0], init, [&](ValueRange plane, ValueRange outer) {
     Value start = l.filled(dims[2], identity);
@@ -143,15 +193,16 @@ static Value accumulatePlanes(NodeLowering &l, const Accumulation &a,
           Dims offsets = {plane[0], at, zero};
           Value x = sliceDropping(l, value, offsets, sizes, {0, 1});
           Value next =
-              mapRow({x, inner[1]}, a.compute,
-                     [&](ScalarBuilder &s, ArrayRef<Value> e) {
-                       return combineScalars(s, a.combiner,
-                                             s.cast(e[0], a.compute), e[1]);
-                     });
-          Value stored = mapRow(a.exclusive ? inner[1] : next, a.element,
-                                [&](ScalarBuilder &s, ArrayRef<Value> e) {
-                                  return s.cast(e[0], a.element);
-                                });
+              mapRows(l, {x, inner[1]}, dims[2], a.compute,
+                      [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                        return combineScalars(s, a.combiner,
+                                              s.cast(e[0], a.compute), e[1]);
+                      });
+          Value stored =
+              mapRows(l, a.exclusive ? inner[1] : next, dims[2], a.element,
+                      [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                        return s.cast(e[0], a.element);
+                      });
           Value out = l.insert(stored, inner[0], offsets, sizes,
                                /*strides=*/{}, {0, 1});
           return SmallVector<Value>{out, next};

@@ -1,0 +1,65 @@
+// RUN: loopc-opt %s --loopc-bufferize --cse --canonicalize | FileCheck %s
+
+// Each row is made of the one before it, in the same buffer: nothing is copied.
+// CHECK-LABEL: func.func @row_before(
+// CHECK: memref.alloc
+// CHECK: scf.for
+// CHECK-NOT: memref.alloc
+// CHECK-NOT: memref.copy
+// CHECK: linalg.generic
+// CHECK-NOT: memref.copy
+// CHECK: return
+func.func @row_before(%n: index, %m: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %empty = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %start = linalg.fill ins(%one : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %last = arith.subi %n, %c1 : index
+  %rows = scf.for %k = %c0 to %last step %c1 iter_args(%all = %start) -> (tensor<?x?xf32>) {
+    %next = arith.addi %k, %c1 : index
+    %before = tensor.extract_slice %all[%k, 0] [1, %m] [1, 1] : tensor<?x?xf32> to tensor<?xf32>
+    %place = tensor.extract_slice %all[%next, 0] [1, %m] [1, 1] : tensor<?x?xf32> to tensor<?xf32>
+    %row = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+        ins(%before : tensor<?xf32>) outs(%place : tensor<?xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %0 = math.exp %a : f32
+      linalg.yield %0 : f32
+    } -> tensor<?xf32>
+    %put = tensor.insert_slice %row into %all[%next, 0] [1, %m] [1, 1] : tensor<?xf32> into tensor<?x?xf32>
+    scf.yield %put : tensor<?x?xf32>
+  }
+  return %rows : tensor<?x?xf32>
+}
+
+
+// Two rows from here on have one in common with the place of the next.
+// CHECK-LABEL: func.func @rows_overlap(
+// CHECK: memref.alloc
+// CHECK: scf.for
+// CHECK: memref.alloc
+// CHECK: linalg.generic
+// CHECK: return
+func.func @rows_overlap(%n: index, %m: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %empty = tensor.empty(%n, %m) : tensor<?x?xf32>
+  %start = linalg.fill ins(%one : f32) outs(%empty : tensor<?x?xf32>) -> tensor<?x?xf32>
+  %c2 = arith.constant 2 : index
+  %last = arith.subi %n, %c2 : index
+  %rows = scf.for %k = %c0 to %last step %c1 iter_args(%all = %start) -> (tensor<?x?xf32>) {
+    %next = arith.addi %k, %c1 : index
+    %before = tensor.extract_slice %all[%k, 0] [2, %m] [1, 1] : tensor<?x?xf32> to tensor<2x?xf32>
+    %place = tensor.extract_slice %all[%next, 0] [2, %m] [1, 1] : tensor<?x?xf32> to tensor<2x?xf32>
+    %row = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%before : tensor<2x?xf32>) outs(%place : tensor<2x?xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %0 = math.exp %a : f32
+      linalg.yield %0 : f32
+    } -> tensor<2x?xf32>
+    %put = tensor.insert_slice %row into %all[%next, 0] [2, %m] [1, 1] : tensor<2x?xf32> into tensor<?x?xf32>
+    scf.yield %put : tensor<?x?xf32>
+  }
+  return %rows : tensor<?x?xf32>
+}
