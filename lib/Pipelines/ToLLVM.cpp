@@ -106,8 +106,8 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
   // All in one conversion: each goes through the whole module. Of math there is
   // what loopc-expand-math has left: functions that LLVM has.
   ConvertToLLVMPassOptions rest;
-  rest.filterDialects = {"arith", "cf",   "complex", "func", "index",
-                         "loopc", "math", "memref",  "rt",   "ub", "vector"};
+  rest.filterDialects = {"arith", "cf",     "complex", "func", "index", "loopc",
+                         "math",  "memref", "rt",      "ub",   "vector"};
   rest.useDynamic = true;
   manager.addPass(createConvertToLLVMPass(rest),
                   "all dialects that are left, at once");

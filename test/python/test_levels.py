@@ -59,3 +59,67 @@ def test_levels_have_the_same_bits(rows):
     for outputs in by_level[:-1]:
         for output, expected in zip(outputs, by_level[-1], strict=True):
             np.testing.assert_array_equal(output, expected)
+
+
+def products(kind: int, operands: str, extents: str) -> onnx.ModelProto:
+    """A sum of products, what is computed on its result, and a copy that turns it."""
+    left, right, code = {
+        0: ("M,K", "K,N", "p = MatMul (x, w)"),
+        1: ("M,K", "N,K", "p = Gemm <transB = 1> (x, w)"),
+        2: ("K,M", "K,N", "p = Gemm <transA = 1> (x, w)"),
+        3: ("B,M,K", "B,K,N", "p = MatMul (x, w)"),
+        4: ("B,M,K", "K,N", "p = MatMul (x, w)"),
+        5: ("K", "K,N", "p = MatMul (x, w)"),
+    }[kind]
+    if extents:
+        for name, extent in zip("BMKN", extents.split(","), strict=True):
+            left, right = left.replace(name, extent), right.replace(name, extent)
+    rest = "y = Transpose (p)" if operands == "int32" else "a = Sigmoid (p)\n  y = Transpose (a)"
+    return onnx.parser.parse_model(f"""
+<ir_version: 10, opset_import: ["" : 21]>
+product ({operands}[{left}] x, {operands}[{right}] w) => ({operands} p, {operands} y) {{
+  {code}
+  {rest}
+}}""")
+
+
+@pytest.mark.parametrize("operands", ["float", "double", "float16", "int32"])
+@pytest.mark.parametrize("is_known", [False, True])
+@pytest.mark.parametrize("kind", range(6))
+def test_small_products_have_the_same_bits(kind, is_known, operands):
+    """One kind of tile at -O1, for any number of rows and columns."""
+    random = np.random.default_rng(kind)
+    sizes = [
+        (2, 1, 7, 3),
+        (2, 5, 33, 70),
+        (1, 4, 16, 64),
+        (3, 7, 1, 129),
+        (1, 0, 3, 5),
+        (1, 3, 0, 5),
+    ]
+    sessions: list[loopc.InferenceSession] = []
+    for b, m, k, n in sizes[1:4] if is_known else sizes:
+        if is_known or not sessions:
+            model = products(kind, operands, f"{b},{m},{k},{n}" if is_known else "")
+            sessions = [
+                loopc.InferenceSession(model, loopc.SessionOptions(opt_level=level))
+                for level in (1, 3)
+            ]
+        shapes = [
+            ((m, k), (k, n)),
+            ((m, k), (n, k)),
+            ((k, m), (k, n)),
+            ((b, m, k), (b, k, n)),
+            ((b, m, k), (k, n)),
+            ((k,), (k, n)),
+        ][kind]
+        dtype = {"float": "float32", "double": "float64"}.get(operands, operands)
+        x, w = ((random.standard_normal(shape) * 3).astype(dtype) for shape in shapes)
+        quick, best = (session.run(None, {"x": x, "w": w}) for session in sessions)
+        for output, expected in zip(quick, best, strict=True):
+            # Sums along a vector are in another order.
+            if kind == 1 and operands != "int32":
+                digits = 1e-2 if operands == "float16" else 1e-5
+                np.testing.assert_allclose(output, expected, digits, digits)
+            else:
+                np.testing.assert_array_equal(output, expected)

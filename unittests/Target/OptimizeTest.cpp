@@ -171,6 +171,22 @@ TEST_F(OptimizeTest, ScalarLoopsBecomeVectors) {
   }
 }
 
+// -O1 passes over a function without scalar loops: the same load twice stays.
+TEST_F(OptimizeTest, QuickTierLeavesVectorsAlone) {
+  const std::string body = "  %a = load <4 x float>, ptr %p, align 4\n"
+                           "  %b = load <4 x float>, ptr %p, align 4\n"
+                           "  %c = fadd <4 x float> %a, %b\n"
+                           "  store <4 x float> %c, ptr %p, align 4\n"
+                           "  ret void\n}\n";
+  auto numLoads = [&](unsigned level) {
+    auto module = optimize("define void @f(ptr %p) {\n" + body, level);
+    return countMatching(
+        *module, [](const Instruction &one) { return isa<LoadInst>(one); });
+  };
+  EXPECT_EQ(numLoads(1), 2u);
+  EXPECT_EQ(numLoads(3), 1u);
+}
+
 // A loop in vectors stays one, where one of scalars becomes two: with the
 // question in front.
 TEST_F(OptimizeTest, VectorLoopsStayAsTheyAre) {

@@ -126,7 +126,7 @@ def LowerVectors : Pass<"loopc-lower-vectors"> {
     %m = vector.create_mask %n : vector<16xi1>
     // becomes, with %s = dense<[0, 1, ... 15]>
     %w = vector.broadcast %n32 : i32 to vector<16xi32>
-    %m = arith.cmpi slt, %s, %w : vector<16xi32>
+    %m = arith.cmpi sgt, %w, %s : vector<16xi32>
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

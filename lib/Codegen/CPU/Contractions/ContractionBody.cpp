@@ -16,6 +16,21 @@
 using namespace mlir;
 using namespace loopc;
 
+Operation *loopc::reorderableAddition(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  Value sum = op.getRegionOutputArgs()[0];
+  Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || combiner->getBlock() != body || !sum.hasOneUse() ||
+      *sum.user_begin() != combiner ||
+      !isa<arith::AddFOp, arith::AddIOp>(combiner))
+    return nullptr;
+  if (auto add = dyn_cast<arith::AddFOp>(combiner))
+    if (!arith::bitEnumContainsAll(add.getFastmath(),
+                                   arith::FastMathFlags::reassoc))
+      return nullptr;
+  return combiner;
+}
+
 Extent ContractionBody::extentOf(OpOperand &operand) {
   AffineMap map = v.op.getMatchingIndexingMap(&operand);
   Extent extent;

@@ -74,21 +74,6 @@ std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
   return constant.getValue();
 }
 
-Operation *loopc::reorderableAddition(linalg::LinalgOp op) {
-  Block *body = op.getBlock();
-  Value sum = op.getRegionOutputArgs()[0];
-  Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
-  if (!combiner || combiner->getBlock() != body || !sum.hasOneUse() ||
-      *sum.user_begin() != combiner ||
-      !isa<arith::AddFOp, arith::AddIOp>(combiner))
-    return nullptr;
-  if (auto add = dyn_cast<arith::AddFOp>(combiner))
-    if (!arith::bitEnumContainsAll(add.getFastmath(),
-                                   arith::FastMathFlags::reassoc))
-      return nullptr;
-  return combiner;
-}
-
 static bool isSupported(linalg::LinalgOp op) {
   if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
@@ -530,8 +515,7 @@ bool ContractionPlanner::wantsColumnsOutside() {
 void ContractionPlanner::chooseJoined() {
   // Of a single loop around, most often a batch, there is often one iteration.
   if (isTurned || isCompact || plan.isAlongSum || !plan.rowDim ||
-      loop::isCold(op) ||
-      plan.sumDims.size() < 2 || plan.outerDims.size() < 2)
+      loop::isCold(op) || plan.sumDims.size() < 2 || plan.outerDims.size() < 2)
     return;
   unsigned outer = plan.outerDims.back();
   if (plan.extents[outer] == 1 || !isParallelDim(op, outer))
@@ -770,9 +754,10 @@ static void squareTiles(ContractionPlan &plan, CpuModel cpu) {
   }
 }
 
-static std::optional<ContractionPlan>
-planContraction(linalg::LinalgOp op, CpuModel cpu, bool isCompact,
-                bool isTurned) {
+static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
+                                                      CpuModel cpu,
+                                                      bool isCompact,
+                                                      bool isTurned) {
   ContractionPlanner planner(op, cpu, isCompact, isTurned);
   if (!planner.choose())
     return std::nullopt;
@@ -780,7 +765,8 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, bool isCompact,
   ContractionPlan &plan = planner.plan;
   plan.pairs = findPairs(op, plan);
   ContractionPlanner many(op, cpu, isCompact);
-  if (!isCompact && !loop::isCold(op) && plan.isAlongSum && many.chooseTransposed()) {
+  if (!isCompact && !loop::isCold(op) && plan.isAlongSum &&
+      many.chooseTransposed()) {
     many.chooseTiles();
     many.chooseRowBlocks(many.rowTiles());
     many.plan.start = findStart(op, many.plan);
@@ -805,26 +791,7 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, bool isCompact,
   return std::move(plan);
 }
 
-std::optional<ContractionPlan> loopc::planContraction(linalg::LinalgOp op,
-                                                      CpuModel cpu,
-                                                      bool isCompact) {
+std::optional<ContractionPlan>
+loopc::planContraction(linalg::LinalgOp op, CpuModel cpu, bool isCompact) {
   return ::planContraction(op, cpu, isCompact, /*isTurned=*/false);
-}
-
-int64_t ContractionPlan::restRows(const RowsPlan &version) const {
-  auto [rows, vectors] = version.tile;
-  int64_t half = llvm::divideCeil(rows, 2);
-  if (isAlongSum || !joinedDim)
-    return half;
-  return std::min<int64_t>(half,
-                           llvm::divideCeil(CpuModel::kSumsUnderWay, vectors));
-}
-
-int64_t ContractionPlan::countUnrolled(int64_t sums) const {
-  int64_t count = std::max<int64_t>(
-      1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));
-  if (!isDynamic(laneDim))
-    while (count > 1 && count * lanes > extents[laneDim])
-      count /= 2;
-  return count;
 }

@@ -157,8 +157,9 @@ struct ContractionPlan {
 
 /// How `op` is computed; none if not by tiles of vectors. `isCompact` wants the
 /// least code: one kind of tile, and no copies.
-std::optional<ContractionPlan>
-planContraction(mlir::linalg::LinalgOp op, CpuModel cpu, bool isCompact = false);
+std::optional<ContractionPlan> planContraction(mlir::linalg::LinalgOp op,
+                                               CpuModel cpu,
+                                               bool isCompact = false);
 
 /// The loop over rows that share vectors along `laneDim`, with the most of
 /// them; `without` is none.
