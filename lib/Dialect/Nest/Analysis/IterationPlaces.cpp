@@ -569,12 +569,11 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
     place.extents = std::move(extents);
     place.base = view.getSource();
   }
-  // Indices of axes that were put together or divided are places in the buffer
-  // only where the view is the same in all iterations.
+  // Indices into a view are places in the buffer only where the view is the
+  // same in all iterations. Of one by strides all that it has may be known.
   if (Operation *view = place.base.getDefiningOp();
-      view && isViewOp(view) && !isa<memref::ReinterpretCastOp>(view) &&
-      varies(place.base))
-    return Place{place.base, {}, {}, {}, {}};
+      view && isViewOp(view) && varies(place.base))
+    return Place{place.base, {}, {}, {}, place.elements};
   for (auto [index, extent] : llvm::zip_equal(place.indices, place.extents)) {
     Sum length;
     length.constant = extent;
