@@ -597,6 +597,8 @@ class Scan(ControlOp):
             padded.append(rows)
         names = self.body.output_names[split:]
         collected = [self._pad(padded, k, name, steps) for k, name in enumerate(names)]
+        if not last:  # scan8_empty_batch
+            return (*args[:split], *collected)
         return (*(np.stack([s[i] for s in last]) for i in range(split)), *collected)
 
     def _pad(self, rows: list[list[Any]], k: int, name: str, steps: int) -> np.ndarray:
@@ -604,7 +606,8 @@ class Scan(ControlOp):
         what = f"{self._where}: collected value '{name}'"
         every = [row[k] for item in rows for row in item]
         if not every:
-            nothing = _empty(self.onnx_node, k, -2)  # Padding has rows, of any rank.
+            # Padding has rows, of any rank; scan8_empty_batch has the axes known.
+            nothing = _empty(self.onnx_node, k, -2 if rows else -1)
             return _zeros((len(rows), steps, *nothing.shape[1:]), nothing.dtype)
         element = stack(every, what)[0]
         result = _zeros((len(rows), steps, *element.shape), element.dtype)

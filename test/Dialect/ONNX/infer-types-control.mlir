@@ -302,3 +302,20 @@ func.func @buffers(%n: i64, %x: memref<3xf32>) -> memref<?x3xf32> {
   }
   return %r : memref<?x3xf32>
 }
+
+// -----
+
+// A condition stays one element of the rank that it had, though inference knows
+// less of what it is computed from.
+// CHECK-LABEL: func.func @rank_of_condition
+func.func @rank_of_condition(%m: tensor<i64>, %x: tensor<*xi64>, %z: tensor<i64>) {
+  loop.loop (%i : tensor<i64>, %d : tensor<i1>) trips(%m : tensor<i64>) {
+    // CHECK: %[[C:.*]] = onnx.node "Gather"({{.*}} -> tensor<*xi1>
+    // CHECK: %[[ONE:.*]] = tensor.cast %[[C]] : tensor<*xi1> to tensor<i1>
+    // CHECK: loop.yield while(%[[ONE]] : tensor<i1>)
+    %l = onnx.node "Less"(%x, %i) since 13 : (tensor<*xi64>, tensor<i64>) -> tensor<1xi1>
+    %c = onnx.node "Gather"(%l, %z) since 13 {axis = 0 : i64} : (tensor<1xi1>, tensor<i64>) -> tensor<i1>
+    loop.yield while(%c : tensor<i1>)
+  }
+  return
+}

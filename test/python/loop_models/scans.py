@@ -220,6 +220,23 @@ def scan8_no_item_unknown_rank():
     ]  # fmt: skip
 
 
+@loop_model("scan8_empty_batch", "scan8_batch", ort=OrtDiffers(
+    "refuses", "ORT wants the shapes that a Scan's body yields"))  # fmt: skip
+def scan8_empty_batch():
+    """Scan 8: without items states keep their shape, and outputs have the axes of the inputs."""
+    return graph("""(float[] s0, float[B,T] xs) => (float[] s, float[] ys) {
+        s, ys = Scan <num_scan_inputs = 1, body = g (float[] v, float x) => (float[] w, float[] y) {
+            w = Add(v, x)
+            y = Identity(w)
+        }> ("", s0, xs)
+    }""", opset=8), [
+        run("none", {"s0": np.zeros((0, 2), np.float32), "xs": np.zeros((0, 3), np.float32)},
+            [np.zeros((0, 2), np.float32), np.zeros((0, 3), np.float32)]),
+        run("two", {"s0": ramp(2, 2), "xs": ramp(2, 1)},
+            [f32([[0, 1], [3, 4]]), f32([[[0, 1]], [[3, 4]]])]),
+    ]  # fmt: skip
+
+
 @loop_model("scan8_lengths")
 def scan8_lengths_of_other_items():
     """Scan 8: there is a length for each item, or the run ends."""

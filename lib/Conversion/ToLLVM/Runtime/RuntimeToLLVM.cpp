@@ -42,21 +42,10 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// Buffers of a fixed size below this are not told apart.
-static constexpr int64_t kSmallBytes = 64 << 10;
-
-static bool isSmall(memref::AllocOp alloc) {
-  MemRefType type = alloc.getType();
-  Type element = type.getElementType();
-  return type.hasStaticShape() && element.isIntOrFloat() &&
-         type.getNumElements() <
-             kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth());
-}
-
 /// True for a buffer that is freed in the run: it is not handed out. Other
 /// memory may be an output.
 static bool isScratch(memref::AllocOp alloc) {
-  if (isSmall(alloc))
+  if (!namesPlace(alloc))
     return false;
   return alloc->hasAttr(kScratchAttrName) ||
          llvm::any_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>);
@@ -379,7 +368,7 @@ private:
     Value null = LLVM::ZeroOp::create(b, pointer);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null);
     // Where a small buffer finds no memory it is not to blame.
-    if (isSmall(alloc))
+    if (!namesPlace(alloc))
       branchUnless(ok, alloc, failureBlock(function));
     else
       branchUnlessObtained(ok, alloc, function);

@@ -256,7 +256,71 @@ private:
     LoopOp loop = lowerSequence(inits, inputs, inner, /*axisShift=*/1, trips);
     Value proceed = arith::ConstantOp::create(b, b.getBoolAttr(true));
     YieldOp::create(b, proceed, ValueRange(), loop.getResults());
-    rewriter.replaceOp(scan, outer.getResults());
+    b.setInsertionPointAfter(outer);
+    rewriter.replaceOp(scan, resultsOfBatch(outer, batch));
+  }
+
+  /// The results of a batched scan. The loop over the batch knows nothing of
+  /// the shape of results where there is no item; the scan does
+  /// (scan8_empty_batch):
+  ///
+  ///   %r:2 = loop.loop trips(%batch) collect(tensor<?x?xf32>, tensor<*xf32>)
+  ///   %s:2 = scf.if %batch == 0 { yield %init, %empty } else { yield %r:2 }
+  SmallVector<Value> resultsOfBatch(LoopOp outer, Value batch) {
+    SmallVector<Value> results(outer.getResults()), open;
+    SmallVector<unsigned> places;
+    for (auto [k, result] : llvm::enumerate(results)) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (type &&
+          llvm::none_of(type.getShape().drop_front(), ShapedType::isDynamic))
+        continue;
+      open.push_back(result);
+      places.push_back(k);
+    }
+    if (open.empty() || getConstantIntValue(batch).value_or(0) > 0)
+      return results;
+    Value none =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, batch, constant(0));
+    auto branch = scf::IfOp::create(b, ValueRange(open).getTypes(), none,
+                                    /*withElseRegion=*/true);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, open);
+    b.setInsertionPointToStart(branch.thenBlock());
+    SmallVector<Value> known;
+    Value length;
+    for (unsigned k : places)
+      known.push_back(k < scan.getNumStates()
+                          ? scan.getInits()[k]
+                          : outputOfNoItem(results[k].getType(), length));
+    scf::YieldOp::create(b, known);
+    for (auto [k, value] : llvm::zip_equal(places, branch.getResults()))
+      results[k] = value;
+    return results;
+  }
+
+  /// A scan output of `type` where the batch has no item: of its shape the
+  /// length is known, and what the type says. `length` is made once.
+  Value outputOfNoItem(Type type, Value &length) {
+    if (!length) {
+      SmallVector<int64_t> ones(scan.getInputs().size(), 1);
+      OpFoldResult extent =
+          commonExtent(scan.getInputs(), ones, "lengths of the scan inputs");
+      length = getValueOrCreateConstantIndexOp(b, b.getLoc(), extent);
+    }
+    auto ranked = dyn_cast<RankedTensorType>(type);
+    if (!ranked)
+      ranked =
+          RankedTensorType::get({ShapedType::kDynamic, ShapedType::kDynamic},
+                                cast<TensorType>(type).getElementType());
+    SmallVector<Value> extents;
+    Value zero = arith::ConstantIndexOp::create(b, 0);
+    for (auto [axis, extent] : llvm::enumerate(ranked.getShape()))
+      if (ShapedType::isDynamic(extent))
+        extents.push_back(axis == 1 ? length : zero);
+    Value empty = tensor::EmptyOp::create(b, ranked, extents);
+    if (ranked == type)
+      return empty;
+    return tensor::CastOp::create(b, type, empty);
   }
 
   IRRewriter &rewriter;

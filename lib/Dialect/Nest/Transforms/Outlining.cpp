@@ -15,6 +15,7 @@
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -167,13 +168,41 @@ void loopc::disableRuntimeUnrolling(func::FuncOp function) {
   });
 }
 
+/// Fixed buffers below this are not told apart.
+static constexpr int64_t kSmallBytes = 64 << 10;
+
+static bool isSmall(MemRefType type) {
+  Type element = type.getElementType();
+  return type.hasStaticShape() && element.isIntOrFloat() &&
+         type.getNumElements() <
+             kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth());
+}
+
+bool loopc::namesPlace(Operation *op) {
+  if (auto alloc = dyn_cast<memref::AllocOp>(op))
+    return !isSmall(alloc.getType());
+  return isa<list::InsertOp, list::EraseOp, rt::FourierOp>(op);
+}
+
+/// The paths that errors of `function` would name, in the order of what names
+/// them. Checks have theirs in their messages.
+static SmallVector<std::string> findNamedPlaces(func::FuncOp function) {
+  SmallVector<std::string> places;
+  function.getBody().walk([&](Operation *op) {
+    if (namesPlace(op))
+      places.push_back(locationPath(op->getLoc()));
+  });
+  return places;
+}
+
 /// True where two functions do the same, whatever is known of the memory that
-/// they are given.
+/// they are given, and errors name the same nodes.
 static bool isEqualFunction(func::FuncOp one, func::FuncOp other) {
   return one.getFunctionType() == other.getFunctionType() &&
          OperationEquivalence::isRegionEquivalentTo(
              &one.getBody(), &other.getBody(),
-             OperationEquivalence::IgnoreLocations);
+             OperationEquivalence::IgnoreLocations) &&
+         findNamedPlaces(one) == findNamedPlaces(other);
 }
 
 /// A number that is the same for equal functions: of their operations, but not
@@ -187,6 +216,8 @@ static size_t hash(func::FuncOp function) {
                               op->hashProperties(), op->getNumOperands());
     for (Type type : op->getResultTypes())
       code = llvm::hash_combine(code, type);
+    if (namesPlace(op))
+      code = llvm::hash_combine(code, locationPath(op->getLoc()));
   });
   return code;
 }

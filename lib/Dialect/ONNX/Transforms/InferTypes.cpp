@@ -147,7 +147,7 @@ private:
   InferenceCache cache;
   /// What values had before.
   SmallVector<std::pair<Value, Type>> originalTypes;
-  /// Operands of operations whose types stay, and what they had.
+  /// Operands whose types stay, or (of what counts iterations) their ranks.
   SmallVector<std::pair<OpOperand *, Type>> fixedOperands;
   /// Loops that were seen before: their arguments are widened from what they
   /// were then.
@@ -231,11 +231,20 @@ void TypeInference::recordTypes() {
     for (Region &region : op->getRegions())
       for (BlockArgument arg : region.getArguments())
         originalTypes.push_back({arg, arg.getType()});
-    if (followsTypes(op))
-      return;
-    for (OpOperand &operand : op->getOpOperands())
-      if (isShaped(operand.get().getType()))
-        fixedOperands.push_back({&operand, operand.get().getType()});
+    auto record = [&](MutableArrayRef<OpOperand> operands) {
+      for (OpOperand &operand : operands)
+        if (isShaped(operand.get().getType()))
+          fixedOperands.push_back({&operand, operand.get().getType()});
+    };
+    if (auto loop = dyn_cast<LoopOp>(op))
+      for (auto control :
+           {loop.getTripCountMutable(), loop.getConditionMutable(),
+            loop.getLengthsMutable()})
+        record(control);
+    else if (auto yield = dyn_cast<YieldOp>(op))
+      record(yield.getConditionMutable());
+    else if (!followsTypes(op))
+      record(op->getOpOperands());
   });
 }
 
@@ -724,8 +733,10 @@ LogicalResult TypeInference::insertCasts() {
   if (walked.wasInterrupted())
     return failure();
   for (auto [operand, type] : fixedOperands)
-    if (failed(castOperand(*operand, type)))
-      return failure();
+    if (isa<UnrankedTensorType>(operand->get().getType()) ||
+        !followsTypes(operand->getOwner()))
+      if (failed(castOperand(*operand, type)))
+        return failure();
   return success();
 }
 

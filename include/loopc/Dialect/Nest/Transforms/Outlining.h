@@ -77,7 +77,14 @@ void disableRuntimeUnrolling(mlir::func::FuncOp function);
 /// elements say that no iteration writes what another one reads.
 void markParallelAccesses(mlir::ModuleOp module);
 
-/// Functions that are made of nests; those that do the same are one.
+/// True for an operation that ends the run with the path of its node where
+/// there is no memory: all that allocates, but for small buffers of a fixed
+/// size, which are not to blame.
+bool namesPlace(mlir::Operation *op);
+
+/// Functions that are made of nests; those that do the same, and would name the
+/// same nodes in errors, are one. Others that differ in the nodes alone are
+/// shared once the nodes are numbers (`loopc-share-nests`).
 class SharedFunctions {
 public:
   explicit SharedFunctions(mlir::ModuleOp module) : symbols(module) {}
