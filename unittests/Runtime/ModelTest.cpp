@@ -532,7 +532,7 @@ TEST(Threads, RunsInParallel) {
 /// Threads of one run allocate, free, copy and fail.
 int32_t runThreads(void *raw, void **, void **) {
   auto *run = static_cast<loopc_run *>(raw);
-  auto work = [run](int seed) {
+  static constexpr auto work = [](loopc_run *run, int seed) {
     std::vector<int64_t *> held;
     for (int round = 0; round < 3000; ++round) {
       int64_t bytes = 8 + (round * 37 + seed * 101) % 3000;
@@ -553,11 +553,13 @@ int32_t runThreads(void *raw, void **, void **) {
     int64_t value = seed;
     loopc_rt_fail(run, "thread {}", -1, &value, 1);
   };
-  std::vector<std::thread> threads;
-  for (int seed = 1; seed <= 4; ++seed)
-    threads.emplace_back(work, seed);
-  for (std::thread &thread : threads)
-    thread.join();
+  loopc_rt_parallel_for(
+      run, 4, 1,
+      [](void *args, int64_t begin, int64_t end) {
+        for (int64_t piece = begin; piece < end; ++piece)
+          work(static_cast<loopc_run *>(args), static_cast<int>(piece) + 1);
+      },
+      run);
   return 0;
 }
 
