@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace loopc;
@@ -32,7 +34,11 @@ int64_t loopc::elementBytes(Type type) {
 }
 
 int64_t loopc::bytesOf(RankedTensorType type) {
-  return type.getNumElements() * elementBytes(type);
+  // Extents that data ask for may have a product that no integer holds.
+  uint64_t bytes = elementBytes(type);
+  for (int64_t extent : type.getShape())
+    bytes = llvm::SaturatingMultiply<uint64_t>(bytes, extent);
+  return std::min<uint64_t>(bytes, std::numeric_limits<int64_t>::max());
 }
 
 void ConstantPart::forRows(

@@ -45,7 +45,7 @@ class IOBinding:
         self._results: list[Any] = []
 
     def _check(self, kind: str, name: str) -> None:
-        if name not in self._names[kind]:
+        if not isinstance(name, str) or name not in self._names[kind]:
             known = ", ".join(map(repr, self._names[kind])) or "none"
             raise InvalidArgument(f"the model has no {kind} {name!r}; it has: {known}")
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from loopc import _loopc
+from loopc._arguments import flag
 from loopc._errors import Diagnostic, InvalidArgument, compile_error, diagnostics_of
 from loopc._options import (
     Model,
@@ -102,7 +103,7 @@ def compile(
             read or written.
         InvalidArgument: an argument is wrong.
     """
-    stage = _loopc.emit_from_name(emit) if isinstance(emit, str) else 0
+    stage = _loopc.emit_from_name(emit) if isinstance(emit, str) and emit.isascii() else 0
     if stage == 0:
         raise InvalidArgument(f"emit: there is no stage {emit!r}")
     file = file_name("output", output)
@@ -111,20 +112,20 @@ def compile(
         "cpu": text("cpu", cpu),
         "features": text("features", features),
         "chip": text("chip", chip),
-        "allow_tf32": int(bool(allow_tf32)),
+        "allow_tf32": int(flag("allow_tf32", allow_tf32)),
         "cublas": text("cublas", cublas),
         "opt_level": compile_level(opt_level),
         "name": text("name", name),
         "dims": extents_by_name(dims),
         "shapes": shapes_by_name(shapes),
         "states": states_by_name(states),
-        "ort_compat": int(bool(ort_compat)),
-        "fp_contract": int(bool(fp_contract)),
+        "ort_compat": int(flag("ort_compat", ort_compat)),
+        "fp_contract": int(flag("fp_contract", fp_contract)),
         "weights": text("weights", weights),
         "base_directory": folder("base_directory", base_directory),
-        "verify": int(bool(verify)),
-        "check_accesses": int(bool(check_accesses)),
-        "profile": int(bool(profile)),
+        "verify": int(flag("verify", verify)),
+        "check_accesses": int(flag("check_accesses", check_accesses)),
+        "profile": int(flag("profile", profile)),
         "disabled_passes": names("disabled_passes", disabled_passes),
         "custom_ops": names("custom_ops", custom_ops),
     }

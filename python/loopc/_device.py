@@ -171,7 +171,11 @@ def choose_place(
             raise InvalidArgument("device: providers are given, too; one of both says where to run")
         return parse_device(device)
     if providers is None:
-        if any(provider_options or ()):
+        given: Any = provider_options
+        if given is not None and not isinstance(given, Sequence):
+            kind = type(given).__qualname__
+            raise InvalidArgument(f"provider_options: expected a list of dicts, got {kind}")
+        if any(given or ()):
             raise InvalidArgument("provider_options: there are no providers that they are for")
         return Place()
     if isinstance(providers, str) or not isinstance(providers, Sequence):

@@ -17,6 +17,7 @@ import numpy as np
 
 from loopc import _loopc
 from loopc import _network_types as t
+from loopc._arguments import flag, index_of, integer, integers, number, string
 from loopc._errors import InvalidArgument
 from loopc._network_enums import DataType, LayerType
 
@@ -45,7 +46,7 @@ class ITensor:
 
     @name.setter
     def name(self, text: str) -> None:
-        self._raw.set_tensor_name(self._number, text)
+        self._raw.set_tensor_name(self._number, string("name", text))
 
     @property
     def dtype(self) -> DataType:
@@ -74,7 +75,7 @@ class ITensor:
 
     def set_dimension_name(self, index: int, name: str) -> None:
         """Names an extent of an input that is not known."""
-        self._raw.set_dimension_name(self._number, index, name)
+        self._raw.set_dimension_name(self._number, index_of("index", index), string("name", name))
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -109,7 +110,7 @@ class Int(Value):
         return layer._raw.get_int(layer._number, self._name)
 
     def __set__(self, layer: ILayer, value: int) -> None:
-        layer._raw.set_int(layer._number, self._name, t.integer(value))
+        layer._raw.set_int(layer._number, self._name, integer(value, self._name))
 
 
 class Bool(Value):
@@ -123,7 +124,7 @@ class Bool(Value):
         return layer._raw.get_int(layer._number, self._name) != 0
 
     def __set__(self, layer: ILayer, value: bool) -> None:
-        layer._raw.set_int(layer._number, self._name, int(bool(value)))
+        layer._raw.set_int(layer._number, self._name, int(flag(self._name, value)))
 
 
 class Float(Value):
@@ -137,7 +138,7 @@ class Float(Value):
         return layer._raw.get_float(layer._number, self._name)
 
     def __set__(self, layer: ILayer, value: float) -> None:
-        layer._raw.set_float(layer._number, self._name, float(value))
+        layer._raw.set_float(layer._number, self._name, number(self._name, value))
 
 
 class Ints(Value):
@@ -151,7 +152,7 @@ class Ints(Value):
         return tuple(layer._raw.get_ints(layer._number, self._name))
 
     def __set__(self, layer: ILayer, value: Sequence[int]) -> None:
-        layer._raw.set_ints(layer._number, self._name, [t.integer(one) for one in value])
+        layer._raw.set_ints(layer._number, self._name, integers(self._name, value))
 
 
 class Text(Value):
@@ -165,7 +166,7 @@ class Text(Value):
         return layer._raw.get_string(layer._number, self._name)
 
     def __set__(self, layer: ILayer, value: str) -> None:
-        layer._raw.set_string(layer._number, self._name, value)
+        layer._raw.set_string(layer._number, self._name, string(self._name, value))
 
 
 class Choice(Value, Generic[E]):
@@ -183,7 +184,7 @@ class Choice(Value, Generic[E]):
         return self._kind(layer._raw.get_int(layer._number, self._name))
 
     def __set__(self, layer: ILayer, value: E) -> None:
-        layer._raw.set_int(layer._number, self._name, t.integer(value))
+        layer._raw.set_int(layer._number, self._name, integer(value, self._name))
 
 
 class Array(Value):
@@ -220,7 +221,7 @@ class ILayer:
 
     @name.setter
     def name(self, text: str) -> None:
-        self._raw.set_layer_name(self._number, text)
+        self._raw.set_layer_name(self._number, string("name", text))
 
     @property
     def num_inputs(self) -> int:
@@ -248,7 +249,8 @@ class ILayer:
 
     def set_input(self, index: int, tensor: ITensor) -> None:
         """Connects input `index`; a recurrence is closed by ``set_input(1, next)``."""
-        self._raw.set_input(self._number, index, self._network._numbers([tensor])[0])
+        (number,) = self._network._numbers([tensor])
+        self._raw.set_input(self._number, index_of("index", index), number)
 
     def __eq__(self, other: object) -> bool:
         return (

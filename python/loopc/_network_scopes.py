@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from loopc import _network_enums as t
+from loopc._arguments import string
 from loopc._network_base import IIfConditionalBoundaryLayer, ILoopBoundaryLayer, ITensor
 from loopc._network_layers import (
     IConditionLayer,
@@ -43,7 +44,7 @@ class ILoop:
 
     @name.setter
     def name(self, text: str) -> None:
-        self._network._raw.set_loop_name(self._number, text)
+        self._network._raw.set_loop_name(self._number, string("name", text))
 
     def _add(self, kind: type[B], tensor: ITensor, /, **values: Any) -> B:
         number = self._network._add_number(kind.KIND, [tensor], self._number)
@@ -85,7 +86,7 @@ class IIfConditional:
 
     @name.setter
     def name(self, text: str) -> None:
-        self._network._raw.set_conditional_name(self._number, text)
+        self._network._raw.set_conditional_name(self._number, string("name", text))
 
     def _add(self, kind: type[C], tensors: list[ITensor]) -> C:
         number = self._network._add_number(kind.KIND, tensors, self._number)

@@ -7,24 +7,12 @@
 # ===------------------------------------------------------------------------===#
 """Integers, element types and arrays as networks take them."""
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from loopc._errors import InvalidArgument
 from loopc._network_enums import BITS, NUMPY, DataType
-
-
-def integer(value: Any) -> int:
-    """`value` as an int of 64 bits; not a float, whose fraction would be lost."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise InvalidArgument(f"expected an integer, got {value!r}") from None
-    if not -(2**63) <= number < 2**63:
-        raise InvalidArgument(f"{number} is no integer of 64 bits")
-    return number
 
 
 def data_type(dtype: Any) -> DataType:

@@ -16,6 +16,7 @@ from enum import IntEnum
 from typing import Any, Protocol, TypeAlias
 
 from loopc import _loopc
+from loopc._arguments import flag
 from loopc._errors import InvalidArgument, InvalidType
 from loopc._initializers import Initializers
 
@@ -450,8 +451,8 @@ class SessionOptions(_Configurable):
             level = max(ort_level, 1)
         return {
             "opt_level": level,
-            "ort_compat": int(bool(self.ort_compat)),
-            "fp_contract": int(bool(self.fp_contract)),
+            "ort_compat": int(flag("ort_compat", self.ort_compat)),
+            "fp_contract": int(flag("fp_contract", self.fp_contract)),
             "dims": extents_by_name(self.dims),
             "shapes": shapes_by_name(self.shapes),
             "states": states_by_name(self.states),
@@ -459,13 +460,13 @@ class SessionOptions(_Configurable):
             "features": text("features", self.features),
             "weights": text("weights", self.weights),
             "base_directory": folder("base_directory", self.base_directory),
-            "verify": int(bool(self.verify)),
-            "check_accesses": int(bool(self.check_accesses)),
-            "profile": int(bool(self.enable_profiling)),
+            "verify": int(flag("verify", self.verify)),
+            "check_accesses": int(flag("check_accesses", self.check_accesses)),
+            "profile": int(flag("enable_profiling", self.enable_profiling)),
             "disabled_passes": names("disabled_passes", self.disabled_passes),
             "custom_ops": list(self._custom_ops),
             "cache": folder("cache_dir", self.cache_dir) or "",
-            "strict_cache": int(bool(self.strict_cache)),
+            "strict_cache": int(flag("strict_cache", self.strict_cache)),
             "timeout": seconds(self.compile_timeout),
             "cancel": self._cancel,
         }
@@ -595,9 +596,13 @@ def text(name: str, value: Any) -> str | None:
 
 def names(name: str, value: Any) -> list[str]:
     """`value`, names, as a list."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    try:
+        given = None if isinstance(value, str) else list(value)
+    except (TypeError, ValueError):
+        given = None
+    if given is None:
         raise InvalidArgument(f"{name}: expected a list of names, got {value!r}")
-    return [str(text(name, one) or "") for one in value]
+    return [str(text(name, one) or "") for one in given]
 
 
 def folder(name: str, value: Any) -> str | None:
@@ -614,7 +619,7 @@ def file_name(name: str, value: Any) -> bytes:
     """`value`, a path, as the extension wants it."""
     try:
         return os.fsencode(value)
-    except TypeError as error:
+    except (TypeError, UnicodeEncodeError) as error:
         raise InvalidArgument(f"{name}: {error}") from None
 
 
@@ -670,7 +675,7 @@ def is_shared_library(path: bytes) -> bool:
             return False
         with open(path, "rb") as file:
             head = file.read(18)
-    except OSError:
+    except (OSError, ValueError):
         return False
     kind = 3  # ET_DYN
     return head[:4] == b"\x7fELF" and kind in head[16:18]
@@ -685,7 +690,7 @@ def network_of(model: Model) -> _loopc.Network | None:
 def model_source(model: Model) -> tuple[bytes | None, bytes | None]:
     """(path, None) or (None, bytes) of a model."""
     if isinstance(model, str | os.PathLike):
-        return os.fsencode(model), None
+        return file_name("model", model), None
     if isinstance(model, bytes | bytearray | memoryview):
         return None, bytes(model)
     serialize = getattr(model, "SerializeToString", None)

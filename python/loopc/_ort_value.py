@@ -17,6 +17,7 @@ import ml_dtypes
 import numpy as np
 
 from loopc import _loopc
+from loopc._arguments import extents, integer
 from loopc._errors import InvalidArgument
 from loopc._ort_device import OrtMemoryInfo
 
@@ -69,7 +70,7 @@ def dtype_of(element_type: Any) -> Any:
         return np.dtype(_ELEMENT_TYPES[element_type][1])
     try:
         dtype = np.dtype(element_type)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise InvalidArgument(f"element_type: {error}") from None
     if dtype not in _NUMBERS and dtype.kind not in "US":
         raise InvalidArgument(f"element_type: {dtype} is no element type of a tensor")
@@ -82,9 +83,10 @@ def is_cuda(device_type: str, device_id: int) -> bool:
     Raises:
         InvalidArgument: it is neither.
     """
-    if device_type == "cuda" and isinstance(device_id, int) and device_id >= 0:
+    isdevice = isinstance(device_type, str) and isinstance(device_id, int | np.integer)
+    if isdevice and device_type == "cuda" and device_id >= 0:
         return True
-    if device_type != "cpu" or device_id != 0:
+    if not isdevice or device_type != "cpu" or device_id != 0:
         raise InvalidArgument(f"device {device_type}:{device_id}: values are on cpu:0 or cuda:N")
     return False
 
@@ -98,10 +100,8 @@ def device_view(
         InvalidArgument: the type has elements that are no whole bytes or no numbers,
             or the shape is wrong.
     """
-    extents = [int(extent) for extent in shape]
-    if any(extent < 0 for extent in extents):
-        raise InvalidArgument(f"shape: {extents} has a negative dimension")
-    return _loopc.device_view(device_id, dtype_of(element_type).name, extents, int(address))
+    known, at = extents("shape", shape), integer(address, "buffer_ptr")
+    return _loopc.device_view(device_id, dtype_of(element_type).name, known, at)
 
 
 def array_at(element_type: Any, shape: Sequence[int], address: int) -> np.ndarray:
@@ -114,16 +114,16 @@ def array_at(element_type: Any, shape: Sequence[int], address: int) -> np.ndarra
     dtype = dtype_of(element_type)
     if dtype.kind in "OUS" or dtype.name in ("uint4", "int4", "float4_e2m1fn", "uint2", "int2"):
         raise InvalidArgument(f"element_type: {dtype} cannot be bound by its address")
-    extents = [int(extent) for extent in shape]
-    if any(extent < 0 for extent in extents):
-        raise InvalidArgument(f"shape: {extents} has a negative dimension")
-    count = int(np.prod(extents, dtype=object))
+    known, at = extents("shape", shape), integer(address, "buffer_ptr")
+    count = int(np.prod(known, dtype=object))
     if count == 0:
-        return np.empty(extents, dtype)
-    if not address:
-        raise InvalidArgument("buffer_ptr: the address is null")
-    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(address)
-    return np.ndarray(extents, dtype, memory)
+        return np.empty(known, dtype)
+    if at <= 0:
+        raise InvalidArgument("buffer_ptr: the address is null or negative")
+    if at + count * dtype.itemsize > 2**63:
+        raise InvalidArgument(f"shape: no memory has {known} elements")
+    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(at)
+    return np.ndarray(known, dtype, memory)
 
 
 class OrtValue:
@@ -186,15 +186,24 @@ class OrtValue:
         """
         if memory_info is not None:
             device_type, device_id = memory_info.name.lower(), memory_info.device_id
-        zeros = np.zeros([int(extent) for extent in shape], dtype_of(element_type))
+        known, dtype = extents("shape", shape), dtype_of(element_type)
+        try:
+            zeros = np.zeros(known, dtype)
+        except ValueError as error:
+            raise InvalidArgument(f"shape: {error}") from None
         return cls.ortvalue_from_numpy(zeros, device_type, device_id)
 
     @classmethod
     def from_dlpack(cls, data: Any, is_bool_tensor: bool = False) -> Self:
         """A value that shares memory with an object that has ``__dlpack__``."""
-        if hasattr(data, "__dlpack_device__") and data.__dlpack_device__()[0] in (2, 13):
+        if not hasattr(data, "__dlpack__") or not hasattr(data, "__dlpack_device__"):
+            raise InvalidArgument(f"data: {type(data).__qualname__} has no __dlpack__")
+        if data.__dlpack_device__()[0] in (2, 13):
             return cls(_loopc.device_from_dlpack(data))
-        array = np.from_dlpack(data)
+        try:
+            array = np.from_dlpack(data)
+        except BufferError as error:
+            raise InvalidArgument(f"data: {error}") from None
         return cls(array.view(np.bool_) if is_bool_tensor else array)
 
     def _array(self) -> np.ndarray:

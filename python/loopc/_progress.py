@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from loopc._arguments import flag
 from loopc._options import Progress
 
 #: Seconds that nobody wonders about.
@@ -49,7 +50,7 @@ def shown(progress: Progress | bool | None) -> Iterator[Progress | None]:
     stream = sys.stderr
     # There may be none, and anything may stand in its place.
     is_terminal = stream is not None and getattr(stream, "isatty", lambda: False)()
-    if stream is None or not (is_terminal if progress is None else progress):
+    if stream is None or not (is_terminal if progress is None else flag("progress", progress)):
         yield None
         return
     line = _Line(stream)

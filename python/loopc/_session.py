@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from loopc import _loopc
+from loopc._arguments import flag
 from loopc._binding import IOBinding
 from loopc._device import (
     CPU,
@@ -263,11 +264,11 @@ class InferenceSession:
         compile_options = options._compile_options()
         compile_options["chip"] = _chip(place, text("chip", chip))
         compile_options["min_kernel_work"] = min_kernel_work
-        compile_options["allow_tf32"] = int(bool(allow_tf32) or place.allow_tf32)
+        compile_options["allow_tf32"] = int(flag("allow_tf32", allow_tf32) or place.allow_tf32)
         compile_options["device_loops"] = text("device_loops", device_loops)
         compile_options["cublas"] = text("cublas", cublas)
         self._place = place
-        self._device_outputs = bool(device_outputs)
+        self._device_outputs = flag("device_outputs", device_outputs)
         network = network_of(path_or_bytes)
         if network is not None:
             with shown(options.progress) as compile_options["progress"]:
@@ -455,9 +456,9 @@ class InferenceSession:
             0 if num_threads is None else count("num_threads", num_threads, 2**31 - 1),
             0 if memory_limit is None else count("memory_limit", memory_limit),
             place.device or 0,
-            bool(device_outputs) and self._session.uses_device,
+            flag("device_outputs", device_outputs) and self._session.uses_device,
             place.stream if stream is None else count("stream", stream, 2**64 - 1),
-            bool(time_device),
+            flag("time_device", time_device),
             buffers,
             self._profile,
         )
@@ -763,7 +764,7 @@ def load(
     """
     place = Place() if device is None else parse_device(device)
     session = InferenceSession._load(
-        path, name, sess_options or SessionOptions(), place, bool(device_outputs)
+        path, name, sess_options or SessionOptions(), place, flag("device_outputs", device_outputs)
     )
     session._require(place, device)
     return session

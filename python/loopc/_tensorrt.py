@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from loopc._arguments import integer, integers
 from loopc._compile import compile as _compile
 from loopc._errors import CompileError, Error, InvalidArgument
 from loopc._network_types import data_type, numpy_type
@@ -263,6 +264,13 @@ class Builder:
         self, network: Network, config: IBuilderConfig
     ) -> IHostMemory | None:
         """Compiles for this machine; None where that fails, which the logger is told."""
+        for name, value, kind in (
+            ("network", network, Network),
+            ("config", config, IBuilderConfig),
+        ):
+            if not isinstance(value, kind):
+                given = type(value).__qualname__
+                raise InvalidArgument(f"{name}: expected a {kind.__name__}, got {given}")
         shapes = config._profiles[0]._fixed() if config._profiles else {}
         with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
             file = Path(folder) / "engine.so"
@@ -397,7 +405,11 @@ class ICudaEngine:
 
     def get_tensor_name(self, index: int) -> str:
         """The name of tensor `index`."""
-        return [*self._inputs, *self._outputs][index]
+        known = [*self._inputs, *self._outputs]
+        at = integer(index, "index")
+        if not 0 <= at < len(known):
+            raise InvalidArgument(f"index: there are {len(known)} tensors, and none of number {at}")
+        return known[at]
 
     def __getitem__(self, index: int) -> str:
         return self.get_tensor_name(index)
@@ -406,7 +418,8 @@ class ICudaEngine:
         return iter([*self._inputs, *self._outputs])
 
     def _port(self, name: str) -> NodeArg:
-        port = self._inputs.get(name) or self._outputs.get(name)
+        known_name = isinstance(name, str)
+        port = (self._inputs.get(name) or self._outputs.get(name)) if known_name else None
         if port is None:
             known = ", ".join(map(repr, self))
             raise InvalidArgument(f"the engine has no tensor {name!r}; it has: {known}")
@@ -452,7 +465,7 @@ class IExecutionContext:
     def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
         """The extents of an input; false where they do not fit the engine."""
         known = self.engine.get_tensor_shape(name)
-        given = tuple(int(one) for one in shape)
+        given = tuple(integers("shape", shape))
         fits = len(known) == len(given) and all(
             one in (-1, other) for one, other in zip(known, given, strict=True)
         )
@@ -470,7 +483,7 @@ class IExecutionContext:
     def set_tensor_address(self, name: str, memory: int) -> bool:
         """Where an input is read, or an output is written to: memory of the host."""
         self.engine._port(name)
-        self._addresses[name] = int(memory)
+        self._addresses[name] = integer(memory, "memory")
         return True
 
     def get_tensor_address(self, name: str) -> int:

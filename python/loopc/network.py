@@ -42,6 +42,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from loopc import _loopc
+from loopc._arguments import integer, integers
 from loopc._errors import InvalidArgument, compile_error, diagnostics_of
 from loopc._network_base import (
     IIfConditionalBoundaryLayer,
@@ -115,7 +116,6 @@ from loopc._network_scopes import (
 )
 from loopc._network_types import (
     data_type,
-    integer,
     numpy_type,
     packed,
 )
@@ -275,7 +275,7 @@ class INetworkDefinition:
     def add_constant(self, shape: Sequence[int], weights: Any) -> IConstantLayer:
         """A constant: `weights`, an array, in the shape `shape`."""
         array = np.asarray(weights)
-        extents = [integer(one) for one in shape]
+        extents = integers("shape", shape)
         if int(np.prod(extents, dtype=object)) != array.size:
             raise InvalidArgument(f"{array.size} values do not fill the shape {tuple(extents)}")
         if data_type(array.dtype) == DataType.STRING:
@@ -519,7 +519,7 @@ class INetworkDefinition:
             case [str(), *_]:
                 raw.set_strings(number, name, list(value))
             case _:
-                raw.set_ints(number, name, [integer(one) for one in value])
+                raw.set_ints(number, name, integers(name, value))
 
     def add_loop(self) -> ILoop:
         """A loop; what is in it follows from who uses what."""

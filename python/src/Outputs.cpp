@@ -26,10 +26,17 @@ struct Owner {
 };
 } // namespace
 
+/// Axes of an array of NumPy, of which nanobind ends the process with more.
+static constexpr int32_t kMostAxes = 64;
+
 /// An array over memory that `owner` keeps.
 static nb::object makeArray(void *data, const int64_t *shape, int32_t rank,
                             const int64_t *strides, DLDataType dtype,
                             nb::handle owner) {
+  if (rank > kMostAxes)
+    throw ArgumentError("an output has " + std::to_string(rank) +
+                        " axes, an array of NumPy has at most " +
+                        std::to_string(kMostAxes));
   std::vector<size_t> extents(shape, shape + rank);
   nb::ndarray<nb::numpy> array(
       data, rank, extents.data(), owner, strides,

@@ -135,7 +135,8 @@ TensorImporter::openExternal(StringRef location, StringRef tensorName,
     return fail() << "cannot be found: the model was not read from a file";
   // Nothing outside of the model's folder is read, whatever the name says and
   // wherever a link leads.
-  if (location.empty() || llvm::sys::path::is_absolute(location) ||
+  if (location.empty() || location.contains('\0') ||
+      llvm::sys::path::is_absolute(location) ||
       llvm::is_contained(llvm::make_range(llvm::sys::path::begin(location),
                                           llvm::sys::path::end(location)),
                          StringRef("..")))

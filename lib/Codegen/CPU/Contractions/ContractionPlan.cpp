@@ -214,7 +214,9 @@ int64_t ContractionPlanner::lanesFor(int64_t extent) {
   int64_t most = cpu.lanesOf(*vectorBitsOf(type));
   if (ShapedType::isDynamic(extent))
     return most;
-  return std::min<int64_t>(most, llvm::PowerOf2Ceil(extent));
+  // Of no elements there is one lane as well.
+  return std::min<int64_t>(most,
+                           llvm::PowerOf2Ceil(std::max<int64_t>(extent, 1)));
 }
 
 bool ContractionPlanner::canMask() {

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -266,9 +267,20 @@ static memref::SubViewOp cutAcross(Value buffer,
   return isWhole ? view : memref::SubViewOp();
 }
 
+bool loopc::canCount(ArrayRef<int64_t> extents) {
+  bool overflows = false;
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    if (ShapedType::isStatic(extent))
+      overflows |= llvm::MulOverflow(elements, extent, elements);
+  return !overflows;
+}
+
 /// True if the axes of each of `groups` can be put together: the type says so,
 /// or the view.
 static bool canGroup(Value buffer, ArrayRef<ReassociationIndices> groups) {
+  if (!canCount(cast<MemRefType>(buffer.getType()).getShape()))
+    return false;
   return memref::CollapseShapeOp::isGuaranteedCollapsible(
              cast<MemRefType>(buffer.getType()), groups) ||
          cutAcross(buffer, groups);

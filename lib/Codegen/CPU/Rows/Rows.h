@@ -21,6 +21,11 @@ namespace loopc {
 mlir::linalg::GenericOp arrangeRows(mlir::IRRewriter &rewriter,
                                     mlir::linalg::GenericOp op);
 
+/// True if a number holds how many elements these extents are, those that only
+/// the run knows left out. Those of constants may be any: a buffer of more has
+/// no type as one row, and the run finds no memory for it.
+bool canCount(llvm::ArrayRef<int64_t> extents);
+
 /// True for quotients and remainders that loopc-expand-math computes of vectors
 /// without ending the run at a divisor of 0, which lanes that are masked out
 /// may have.

@@ -506,7 +506,8 @@ void RowVectorizer::rewrite() {
 /// type for the row of ?x0 elements: those need no fill.
 static void fillAsRow(IRRewriter &rewriter, linalg::FillOp fill) {
   auto type = dyn_cast<MemRefType>(fill.getOutputs()[0].getType());
-  if (!type || type.getRank() < 2 || !type.getLayout().isIdentity())
+  if (!type || type.getRank() < 2 || !type.getLayout().isIdentity() ||
+      !canCount(type.getShape()))
     return;
   if (llvm::is_contained(type.getShape(), 0)) {
     rewriter.eraseOp(fill);

@@ -59,8 +59,8 @@ private:
 
 FailureOr<int64_t> Quantized::axis() {
   int64_t rank = dims.size();
-  // There is one axis only, whatever the default says.
-  if (rank == 1)
+  // Of one axis, the default is not its number.
+  if (rank == 1 && l.intAttr("axis", 1) == 1)
     return 0;
   return l.axisAttr("axis", rank, 1);
 }

@@ -355,9 +355,20 @@ static void checkAxes(const NodeContext &context) {
     fail_shape_inference("batch_dims ", dims->i(), " is out of range");
 }
 
+/// Refuses numbers that are no element type; the library takes 32 of their
+/// bits.
+static void checkElementTypes(const NodeContext &context) {
+  for (StringRef name : {"to", "dtype", "output_dtype"})
+    if (const AttributeProto *type = context.getAttribute(name.str());
+        type && type->has_i() && !llvm::isInt<32>(type->i()))
+      fail_type_inference("attribute '", name.str(), "' is ", type->i(),
+                          ", which is no element type");
+}
+
 /// Runs the rules and the library's inference function. Throws.
 static void runFunctions(NodeContext &context, const OpSchema &schema) {
   checkAxes(context);
+  checkElementTypes(context);
   if (!inferByRule(context, schema) &&
       schema.has_type_and_shape_inference_function())
     schema.GetTypeAndShapeInferenceFunction()(context);
