@@ -361,7 +361,6 @@ def _tensorrt() -> Iterator[Call]:
         ("tensor_shape", lambda: (engine.get_tensor_shape, {"name": "x"})),
         ("input_shape", lambda: (context().set_input_shape, {"name": "x", "shape": (2, 3)})),
         ("address", lambda: (context().set_tensor_address, {"name": "x", "memory": 0})),
-        ("execute_v2", lambda: (context().execute_v2, {"bindings": [0, 0]})),
         ("execute_async_v3", lambda: (context().execute_async_v3, {"stream_handle": 0})),
         ("profile", lambda: (builder.create_optimization_profile().set_shape,
                              {"input": "x", "min": (1, 3), "opt": (2, 3), "max": (3, 3)})),
