@@ -33,6 +33,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from loopc._arguments import integer
 from loopc._errors import InvalidArgument
 from loopc._openvino_names import PortNames, port_names
 from loopc._options import SessionOptions
@@ -55,6 +56,8 @@ _TYPES = {
     **{f"{sign}int{bits}": f"{kind}{bits}" for sign, kind in (("", "i"), ("u", "u"))
        for bits in (4, 8, 16, 32, 64)},
 }  # fmt: skip
+# Requests of a queue, each of which has a thread.
+_MOST_JOBS = 1024
 _NUMPY = {"float": "float32", "double": "float64"}
 
 
@@ -446,10 +449,17 @@ class CompiledModel:
 
 
 class AsyncInferQueue:
-    """Requests that take turns: `start_async` waits for one that is free."""
+    """Requests that take turns: `start_async` waits for one that is free.
+
+    Raises:
+        InvalidArgument: `jobs` is negative, or more than 1,024: each has a thread.
+    """
 
     def __init__(self, model: CompiledModel, jobs: int = 0) -> None:
-        self._requests = [model.create_infer_request() for _ in range(jobs or os.cpu_count() or 1)]
+        count = integer(jobs, "jobs") or os.cpu_count() or 1
+        if not 0 < count <= _MOST_JOBS:
+            raise InvalidArgument(f"jobs: expected 0 to {_MOST_JOBS}, got {count}")
+        self._requests = [model.create_infer_request() for _ in range(count)]
         self._free = threading.Semaphore(len(self._requests))
         self._idle = list(self._requests)
         self._pending: list[Future[None]] = []

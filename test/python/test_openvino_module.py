@@ -116,6 +116,13 @@ def test_callbacks_and_queues(ov, model):
         np.testing.assert_array_equal(value, Y * number)
 
 
+def test_jobs_of_queues(model):
+    compiled = loopc.openvino.Core().compile_model(model, "CPU")
+    for jobs in (-1, 2**31, 2**64, "two"):
+        with pytest.raises(loopc.InvalidArgument, match="jobs"):
+            loopc.openvino.AsyncInferQueue(compiled, jobs)
+
+
 def test_errors(ov, model, tmp_path):
     core = ov.Core()
     compiled = core.compile_model(model, "CPU")
