@@ -57,6 +57,9 @@ static constexpr int64_t kManyTrips = 64;
 static constexpr double kGuessedTrips = 8;
 /// Operations, as far as can be guessed, beside which a call does not count.
 static constexpr double kCallWork = 4096;
+/// The same of nests that are shared out where what is around them turns out to
+/// have one iteration: code for another function is compiled.
+static constexpr double kWorthFunction = 16 * kCallWork;
 /// In a loop the threads are awake from the iteration before: so many times
 /// less work pays.
 static constexpr double kAwakeShare = 64;
@@ -632,7 +635,8 @@ bool NestParallelizer::run(bool isOneOfMany, bool mayBeTwice) {
                 fillsNewMemory(nest);
   // In a small iteration the code knows whether there are threads.
   bool asksForThreads = !isInLoop || isOneOfMany;
-  if (!asksForThreads && !isOnce && !mayBeTwice)
+  if (!mayBeTwice && !isKnown() &&
+      work.getTotal(kGuessedTrips) < kWorthFunction)
     return false;
   b.setInsertionPoint(nest);
   collectLoops();
