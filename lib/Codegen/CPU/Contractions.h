@@ -78,6 +78,9 @@ llvm::SmallVector<mlir::Value>
 transposeVectors(mlir::ImplicitLocOpBuilder &b,
                  llvm::ArrayRef<mlir::Value> rows);
 
+/// Prints the extents of the loops of a plan: loops=64x?.
+void printExtents(llvm::raw_ostream &os, llvm::ArrayRef<int64_t> extents);
+
 /// A buffer that is filled, and all of whose inside is written next.
 struct BorderPlan {
   // Operations are handles, which MLIR's accessors do not take as const.

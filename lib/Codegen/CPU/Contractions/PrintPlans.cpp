@@ -29,6 +29,19 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
+void loopc::printExtents(raw_ostream &os, ArrayRef<int64_t> extents) {
+  os << "loops=";
+  llvm::interleave(
+      extents, os,
+      [&](int64_t extent) {
+        if (ShapedType::isDynamic(extent))
+          os << '?';
+        else
+          os << extent;
+      },
+      "x");
+}
+
 static void printDims(raw_ostream &os, StringRef name,
                       ArrayRef<unsigned> dims) {
   if (dims.empty())
@@ -65,16 +78,7 @@ static void print(raw_ostream &os, const RowsPlan &rows) {
 }
 
 void ContractionPlan::print(raw_ostream &os) const {
-  os << "loops=";
-  llvm::interleave(
-      extents, os,
-      [&](int64_t extent) {
-        if (ShapedType::isDynamic(extent))
-          os << '?';
-        else
-          os << extent;
-      },
-      "x");
+  printExtents(os, extents);
   os << " vectors=" << lanes << (isAlongSum ? " along-sum=d" : " along=d")
      << laneDim;
   SmallVector<unsigned, 2> rowDims;

@@ -207,16 +207,7 @@ std::optional<TransposePlan> loopc::planTranspose(linalg::GenericOp op,
 }
 
 void TransposePlan::print(raw_ostream &os) const {
-  os << "loops=";
-  llvm::interleave(
-      extents, os,
-      [&](int64_t extent) {
-        if (ShapedType::isDynamic(extent))
-          os << '?';
-        else
-          os << extent;
-      },
-      "x");
+  printExtents(os, extents);
   os << " rows=d" << rowDim << " columns=d" << columnDim;
   auto printShort = [&](const ShortTranspose &plan) {
     os << "d" << plan.shortDim << ':' << plan.count
