@@ -22,8 +22,8 @@ namespace {
 class System : public testing::Test {
 protected:
   System() {
-    char name[] = "/tmp/loopc-cores-XXXXXX";
-    root = mkdtemp(name);
+    std::string name = testing::TempDir() + "loopc-cores-XXXXXX";
+    root = mkdtemp(name.data());
     CPU_ZERO(&mask);
   }
   ~System() override { std::filesystem::remove_all(root); }
