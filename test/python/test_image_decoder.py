@@ -74,6 +74,13 @@ def bmp(bits, rows, masks=(), palette=b"", height=5):
     return b"BM" + struct.pack("<IHHI", begin + len(rows), 0, 0, begin) + header + extra + rows
 
 
+def core_bmp(bits, rows):
+    """A BMP file of 2 rows and 4 columns with the oldest header, which has no masks."""
+    begin = 14 + 12
+    header = struct.pack("<IHHHH", 12, 4, 2, 1, bits)
+    return b"BM" + struct.pack("<IHHI", begin + len(rows), 0, 0, begin) + header + rows
+
+
 def padded(rows):
     """Rows of bytes, from the last to the first, in multiples of four bytes."""
     return b"".join(bytes(r) + b"\0" * (-len(bytes(r)) % 4) for r in rows)
@@ -123,6 +130,17 @@ def test_bmp(sessions):
         np.testing.assert_array_equal(decode(sessions, data), expected)
 
 
+def test_bmp_with_the_oldest_header(sessions):
+    """Pixels of 16 and 32 bits have the usual masks."""
+    pixel = RGB[:2, :4]
+    packed = pixel[::-1].astype(np.uint16) >> 3
+    short = (packed[:, :, 0] << 10) | (packed[:, :, 1] << 5) | packed[:, :, 2]
+    wide = np.dstack([pixel[::-1, :, ::-1], pixel[:, :, :1]])
+    np.testing.assert_array_equal(decode(sessions, core_bmp(32, wide.tobytes())), pixel)
+    expected = ((pixel >> 3).astype(int) * 255 // 31).astype(np.uint8)
+    np.testing.assert_array_equal(decode(sessions, core_bmp(16, short.tobytes())), expected)
+
+
 def test_portable(sessions):
     gray3 = np.repeat(GRAY, 3, axis=2)
     bits = RNG.integers(0, 2, (5, 7))
@@ -162,11 +180,14 @@ def test_what_is_no_image(sessions, data):
 def test_damaged_files(sessions):
     """Each ends with an error or a picture, whatever it says."""
     files = [bytes(f.data) for f in FROZEN] + [png(list(RGB), 2), bmp(24, padded(RGB))]
+    files += [core_bmp(bits, bytes(64)) for bits in (1, 4, 8, 16, 24, 32)]
     for data in files:
-        for _ in range(40):
-            bad = bytearray(data[: RNG.integers(1, len(data) + 1)])
+        for k in range(40):
+            bad = bytearray(data if k % 2 else data[: RNG.integers(1, len(data) + 1)])
+            # Half of the files are whole but for their headers.
+            last = min(len(bad), 40) if k % 2 else len(bad)
             for _ in range(RNG.integers(0, 4)):
-                bad[RNG.integers(0, len(bad))] = RNG.integers(0, 256)
+                bad[RNG.integers(0, last)] = RNG.integers(0, 256)
             # Extents of billions are for memory to refuse, not for this test to wait for.
             try:
                 image = decode(sessions, bad)

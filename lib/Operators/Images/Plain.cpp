@@ -18,6 +18,9 @@ using namespace loopc::images;
 // BMP: rows from the bottom up, each a multiple of four bytes
 //===----------------------------------------------------------------------===//
 
+/// Kinds of compression in BMP's header: none, and none with masks of colours.
+static constexpr uint32_t kPlain = 0, kBitFields = 3;
+
 namespace {
 /// What BMP's header says.
 struct Bitmap {
@@ -36,13 +39,12 @@ struct Bitmap {
     return value;
   }
   bool readHeader(Picture &picture);
-  bool readMasks(uint32_t compression, size_t header, Picture &picture);
+  bool readMasks(uint32_t compression, Picture &picture);
   void writePixel(const uint8_t *row, int64_t column, uint8_t *out) const;
 };
 } // namespace
 
-bool Bitmap::readMasks(uint32_t compression, size_t header, Picture &picture) {
-  constexpr uint32_t kPlain = 0, kBitFields = 3;
+bool Bitmap::readMasks(uint32_t compression, Picture &picture) {
   if (compression != kPlain && compression != kBitFields)
     return picture.fail("a compressed BMP file is not read");
   if (bits != 16 && bits != 32)
@@ -55,7 +57,7 @@ bool Bitmap::readMasks(uint32_t compression, size_t header, Picture &picture) {
     if (masks[c] == 0)
       return picture.fail("the BMP file has no mask of a colour");
   }
-  return header >= 40 || picture.fail("the BMP file is damaged");
+  return true;
 }
 
 bool Bitmap::readHeader(Picture &picture) {
@@ -79,7 +81,7 @@ bool Bitmap::readHeader(Picture &picture) {
   if (bits <= 8)
     palette = bytes.subspan(
         begin, std::min<size_t>(paletteStep << bits, bytes.size() - begin));
-  return isOld || readMasks(get(30, 4), header, picture);
+  return readMasks(isOld ? kPlain : get(30, 4), picture);
 }
 
 void Bitmap::writePixel(const uint8_t *row, int64_t column,
