@@ -14,6 +14,8 @@
                                                 else on the driver for tests; cuda-cluster,
                                                 cuda-graph and cuda-host: in that form of
                                                 --device-loops
+    loops.py --seeds 0:200 --engine aarch64 [--programs] [--cpu neoverse-v1]
+                                                as code for AArch64, under qemu
     loops.py --seeds 0:1000 --programs          small programs of any extent, each with many sets
                                                 of inputs, in one form of declared shapes each
                                                 (--forms all: in every form)
@@ -87,6 +89,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
                         help=f"one (the default: by the seed), all, {', '.join(FORMS)}")  # fmt: skip
     parser.add_argument("--opt-level", type=int, choices=range(4), metavar="0-3")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="default 1")
+    parser.add_argument("--cpu", metavar="NAME",
+                        help="what code is made for, as loopc's --cpu; must run here")  # fmt: skip
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="per model")
     parser.add_argument("--minimise", type=int, metavar="SEED", help="make a failing model small")
     parser.add_argument("--model", type=pathlib.Path, metavar="FILE",
@@ -106,8 +110,8 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     many = options.programs + options.open + options.states
     if many > 1:
         parser.error("one of --programs, --open and --states")
-    if many and options.engine != "onnx":
-        parser.error("--programs, --open and --states go through ONNX")
+    if many and options.engine not in ("onnx", "aarch64"):
+        parser.error("--programs, --open and --states go through ONNX, for this CPU or for AArch64")
     if options.threads < 1 or options.timeout <= 0:
         parser.error("--threads and --timeout must be positive")
     if options.keep is not None and not options.keep.is_dir():
@@ -147,14 +151,15 @@ class Fuzzer:
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
-        self._settings = Settings(options.opt_level, options.threads)
+        self._settings = Settings(options.opt_level, options.threads, options.cpu or "native")
         self._make = _maker(options)
 
     def judge(self, model: RandomModel) -> Finding:
         """How a model ends."""
         if self._make:
             settings = self._settings
-            [finding] = judge_sets(model, [model.feeds], settings, self._options.timeout)
+            limit, engine = self._options.timeout, self._options.engine
+            [finding] = judge_sets(model, [model.feeds], settings, limit, engine)
             return finding
         return judge(model, self._options.engine, self._settings, self._options.timeout)
 
@@ -172,7 +177,8 @@ class Fuzzer:
         for name in names:
             made = form(program, name)
             model = RandomModel(seed, made.proto, {}, program.types)
-            found = judge_sets(model, made.sets, settings, self._options.timeout)
+            limit, engine = self._options.timeout, self._options.engine
+            found = judge_sets(model, made.sets, settings, limit, engine)
             for feeds, finding in zip(made.sets, found, strict=False):
                 yield name, dataclasses.replace(model, feeds=feeds), finding
 

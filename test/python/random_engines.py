@@ -8,8 +8,8 @@
 """Runs random models in other processes, which may die, and says how they ended.
 
 An engine is a way to loopc: from ONNX, from the IR that OpenVINO writes of the
-model, inside onnxruntime as its execution provider, or from ONNX to kernels on the
-first GPU (what LOOPC_CUDA_DRIVER names).
+model, inside onnxruntime as its execution provider, from ONNX to kernels on the
+first GPU (what LOOPC_CUDA_DRIVER names), or to code for AArch64 (other_machine.py).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import copy
 import dataclasses
 import functools
 import pathlib
+import platform
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -28,6 +29,7 @@ import checked_accesses
 import engines
 import numpy as np
 import onnx
+import other_machine
 from onnx import helper, numpy_helper
 from random_checks import (
     Finding,
@@ -40,7 +42,8 @@ from random_checks import (
 )
 from random_models import RandomModel
 
-ENGINES = ("onnx", "openvino", "onnxruntime", "cuda", "cuda-cluster", "cuda-graph", "cuda-host")
+ENGINES = ("onnx", "openvino", "onnxruntime", "cuda", "cuda-cluster", "cuda-graph", "cuda-host",
+           "aarch64")  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +52,21 @@ class Settings:
 
     opt_level: int | None = None
     intra_op_num_threads: int = 1
+    cpu: str = "native"
     check_accesses: bool = dataclasses.field(default_factory=checked_accesses.enabled)
+
+
+#: What objects for other machines are made for, on those of this kind; all that runs tests has it.
+PORTABLE = ("x86-64", "x86-64-v3") if platform.machine() == "x86_64" else ("native", "native")
+
+
+def settings_of(seed: int) -> Settings:
+    """How the program of a seed is compiled: mostly with all optimizations, for this CPU."""
+    return Settings(
+        opt_level={1: 0, 3: 1}.get(seed % 11, 3),
+        intra_op_num_threads=2 if seed % 4 == 2 else 1,
+        cpu={0: PORTABLE[0], 4: PORTABLE[1]}.get(seed % 7, "native"),
+    )
 
 
 def judge(
@@ -92,20 +109,21 @@ def judge_sets(
     sets: Sequence[dict[str, Any]],
     settings: Settings | None = None,
     limit: float = 60.0,
+    engine: str = "onnx",
 ) -> list[Finding]:
     """Compares a model that may end in an error with the reference, for each set of inputs.
 
-    It is compiled once. Where that process dies, each set is asked for by itself, until two
+    The engine is "onnx" or "aarch64". It is compiled once. Where that process dies, each set is asked for by itself, until two
     have died: there are no findings of the sets after these.
     """
     content = model.proto.SerializeToString()
     settings = settings or Settings()
     ask = engines.worker(_answer_sets, limit).ask
-    outcome = ask((content, list(sets), model.types, settings))
+    outcome = ask((content, list(sets), model.types, settings, engine))
     if outcome.values is None and len(sets) > 1:
         findings: list[Finding] = []
         for feeds in sets:
-            findings += judge_sets(model, [feeds], settings, limit)
+            findings += judge_sets(model, [feeds], settings, limit, engine)
             if sum(finding.verdict is Verdict.CRASHED for finding in findings) == 2:
                 return findings
         died = "no answer" not in (outcome.error or "")
@@ -124,18 +142,24 @@ def judge_sets(
 
 
 def _answer_sets(
-    content: bytes, sets: Sequence[dict[str, Any]], types: dict[str, int], settings: Settings
+    content: bytes,
+    sets: Sequence[dict[str, Any]],
+    types: dict[str, int],
+    settings: Settings,
+    engine: str,
 ) -> engines.Outcome:
     proto = onnx.load_model_from_string(content)
 
     @functools.cache
-    def compiled() -> Any:
+    def compiled() -> Callable[[dict[str, Any]], list[Any]]:
+        if engine == "aarch64":
+            return functools.partial(_library(content, settings).run, threads=_threads(settings))
         import loopc
 
-        return loopc.InferenceSession(content, _options(settings))
+        return functools.partial(loopc.InferenceSession(content, _options(settings)).run, None)
 
     def run(model: RandomModel) -> list[Any]:
-        return list(compiled().run(None, model.feeds))
+        return list(compiled()(model.feeds))
 
     findings = [check_strictly(RandomModel(0, proto, feeds, types), run) for feeds in sets]
     return engines.Outcome(values=findings)
@@ -224,6 +248,22 @@ def _run_onnx(model: RandomModel, settings: Settings) -> list[Any]:
 
     content = model.proto.SerializeToString()
     return loopc.InferenceSession(content, _options(settings)).run(None, model.feeds)
+
+
+def _threads(settings: Settings) -> int:
+    return settings.intra_op_num_threads
+
+
+def _library(content: bytes, settings: Settings) -> other_machine.Library:
+    flags = ["--threads=2"] if _threads(settings) > 1 else []
+    flags += [f"-O{settings.opt_level}"] if settings.opt_level is not None else []
+    flags += [f"--cpu={settings.cpu}"] if settings.cpu != "native" else []
+    return other_machine.Library(content, flags)
+
+
+def _run_aarch64(model: RandomModel, settings: Settings) -> list[Any]:
+    library = _library(model.proto.SerializeToString(), settings)
+    return library.run(model.feeds, _threads(settings))
 
 
 def _run_onnxruntime_alone(model: RandomModel) -> list[Any]:
@@ -319,4 +359,5 @@ _RUNS: dict[str, Callable[..., list[Any]]] = {
     "cuda-cluster": functools.partial(_run_cuda, device_loops="cluster"),
     "cuda-graph": functools.partial(_run_cuda, device_loops="graph"),
     "cuda-host": functools.partial(_run_cuda, device_loops="host"),
+    "aarch64": _run_aarch64,
 }

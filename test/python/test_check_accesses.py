@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 
 import checked_accesses
@@ -19,7 +20,7 @@ import loopc
 import numpy as np
 import onnx.parser
 import pytest
-from random_engines import Settings, judge
+from random_engines import judge, settings_of
 from random_models import random_model
 
 CHECKED = loopc.SessionOptions(check_accesses=True)
@@ -86,7 +87,7 @@ def test_check_accesses_of_random_models(first: int) -> None:
     """Their results are the reference's, on one thread and on two."""
     wrong = []
     for seed in range(first, first + 10):
-        settings = Settings(0 if seed % 5 == 1 else 3, 2 if seed % 4 == 2 else 1, True)
+        settings = dataclasses.replace(settings_of(seed), check_accesses=True)
         finding = judge(random_model(seed), settings=settings)
         if finding.verdict.bad:
             wrong.append(f"seed {seed}: {finding.verdict.value}: {finding.reason}")

@@ -25,12 +25,13 @@ import loopc
 import numpy as np
 import onnx
 import onnx.parser
+import other_machine
 import pytest
 import random_checks
 from random_algorithms import ALGORITHMS
 from random_checks import Verdict
 from random_control import UPDATES
-from random_engines import Settings, judge, judge_sets
+from random_engines import judge, judge_sets, settings_of
 from random_inputs import FORMS, constants, form
 from random_models import RandomModel, random_model
 from random_open_models import open_model
@@ -43,16 +44,17 @@ IN_ONNXRUNTIME = 60
 PROGRAMS, PROGRAMS_CHUNK = 300, 20
 OPEN_MODELS, OPEN_CHUNK = 60, 10
 STATES, STATES_CHUNK = 60, 15
+FOR_AARCH64 = 12
 FUZZ = pathlib.Path(__file__).parents[1] / "fuzz"
 
 
 @pytest.mark.parametrize("first", range(0, MODELS, CHUNK))
 def test_random_models(first: int) -> None:
-    """Compiled with and without optimizations, for one thread and for two."""
+    """Compiled with and without optimizations, for one thread and for two, and other CPUs."""
     count: collections.Counter[Verdict] = collections.Counter()
     wrong = []
     for seed in range(first, first + CHUNK):
-        settings = Settings(0 if seed % 5 == 1 else 3, 2 if seed % 4 == 2 else 1)
+        settings = settings_of(seed)
         finding = judge(random_model(seed), settings=settings)
         count[finding.verdict] += 1
         if finding.verdict.bad:
@@ -77,6 +79,27 @@ def test_random_models_in_onnxruntime(first: int) -> None:
     assert count[Verdict.SAME] >= IN_ONNXRUNTIME // 2 * 0.5, count
 
 
+@pytest.mark.skipif(not other_machine.is_there(), reason="no cross compiler and qemu for AArch64")
+@pytest.mark.parametrize("cpu", ["native", "neoverse-v1"])
+def test_random_models_for_aarch64(cpu: str) -> None:
+    """Compiled for the other kind of machine: the baseline, and one that has SVE."""
+    count: collections.Counter[Verdict] = collections.Counter()
+    wrong = []
+    for seed in range(FOR_AARCH64):
+        settings = dataclasses.replace(settings_of(seed), cpu=cpu)
+        findings = [judge(random_model(seed), "aarch64", settings)]
+        program = random_program(seed)
+        made = form(program, FORMS[seed % len(FORMS)])
+        model = RandomModel(seed, made.proto, {}, program.types)
+        findings += judge_sets(model, made.sets[:3], settings, 60, "aarch64")
+        for finding in findings:
+            count[finding.verdict] += 1
+            if finding.verdict.bad:
+                wrong.append(f"seed {seed}: {finding.verdict.value}: {finding.reason}")
+    assert not wrong, "\n".join(wrong)
+    assert count[Verdict.SAME] >= FOR_AARCH64 * 0.7, count
+
+
 @pytest.mark.parametrize("first", range(0, PROGRAMS, PROGRAMS_CHUNK))
 def test_random_programs(first: int) -> None:
     """Each in two forms of declared shapes, with all sets of inputs."""
@@ -84,7 +107,7 @@ def test_random_programs(first: int) -> None:
     wrong = []
     for seed in range(first, first + PROGRAMS_CHUNK):
         program = random_program(seed)
-        settings = Settings({1: 0, 3: 1}.get(seed % 11, 3))
+        settings = settings_of(seed)
         for name in {FORMS[seed % len(FORMS)], FORMS[seed // 3 % len(FORMS)]}:
             made = form(program, name)
             model = RandomModel(seed, made.proto, {}, program.types)
@@ -109,7 +132,7 @@ def test_random_models_of_any_extent(first: int) -> None:
         made = form(program, name)
         model = RandomModel(seed, made.proto, {}, program.types)
         sets = random.Random(seed).sample(made.sets, min(3, len(made.sets)))
-        settings = Settings({1: 0, 3: 1}.get(seed % 11, 3), 2 if seed % 4 == 2 else 1)
+        settings = settings_of(seed)
         for number, finding in enumerate(judge_sets(model, sets, settings, 100)):
             count[finding.verdict] += 1
             if finding.verdict.bad:
@@ -130,7 +153,7 @@ def test_random_states(first: int) -> None:
         name = FORMS[seed % len(FORMS)]
         made = form(program, name)
         model = RandomModel(seed, made.proto, {}, program.types)
-        settings = Settings({1: 0, 3: 1}.get(seed % 11, 3), 2 if seed % 4 == 2 else 1)
+        settings = settings_of(seed)
         for number, finding in enumerate(judge_sets(model, made.sets, settings, 60)):
             count[finding.verdict] += 1
             if finding.verdict.bad:
