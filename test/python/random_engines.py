@@ -153,7 +153,8 @@ def _answer_sets(
     @functools.cache
     def compiled() -> Callable[[dict[str, Any]], list[Any]]:
         if engine == "aarch64":
-            return functools.partial(_library(content, settings).run, threads=_threads(settings))
+            threads = settings.intra_op_num_threads
+            return functools.partial(_library(content, settings).run, threads=threads)
         import loopc
 
         return functools.partial(loopc.InferenceSession(content, _options(settings)).run, None)
@@ -250,20 +251,15 @@ def _run_onnx(model: RandomModel, settings: Settings) -> list[Any]:
     return loopc.InferenceSession(content, _options(settings)).run(None, model.feeds)
 
 
-def _threads(settings: Settings) -> int:
-    return settings.intra_op_num_threads
-
-
 def _library(content: bytes, settings: Settings) -> other_machine.Library:
-    flags = ["--threads=2"] if _threads(settings) > 1 else []
-    flags += [f"-O{settings.opt_level}"] if settings.opt_level is not None else []
+    flags = [f"-O{settings.opt_level}"] if settings.opt_level is not None else []
     flags += [f"--cpu={settings.cpu}"] if settings.cpu != "native" else []
     return other_machine.Library(content, flags)
 
 
 def _run_aarch64(model: RandomModel, settings: Settings) -> list[Any]:
     library = _library(model.proto.SerializeToString(), settings)
-    return library.run(model.feeds, _threads(settings))
+    return library.run(model.feeds, settings.intra_op_num_threads)
 
 
 def _run_onnxruntime_alone(model: RandomModel) -> list[Any]:
