@@ -13,7 +13,6 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
-#include "loopc/Conversion/ToLLVM/NoAliasArguments.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
@@ -40,7 +39,6 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registry.insert<LoopcDialect, device::DeviceDialect, list::ListDialect,
                   loop::LoopDialect, onnx::ONNXDialect, rt::RTDialect>();
   loop::registerBufferizableOpInterfaceExternalModels(registry);
-  registerNoAliasArgumentConversion(registry);
 }
 
 void loopc::registerAllPasses() {

@@ -12,7 +12,6 @@
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -103,14 +102,10 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
                   "behind branches: a check that fails returns from the "
                   "function; before memref is lowered, whose allocations are "
                   "the run's");
-  // All in one conversion: each goes through the whole module. Of math there is
-  // what loopc-expand-math has left: functions that LLVM has.
-  ConvertToLLVMPassOptions rest;
-  rest.filterDialects = {"arith", "cf",     "complex", "func", "index", "loopc",
-                         "math",  "memref", "rt",      "ub",   "vector"};
-  rest.useDynamic = true;
-  manager.addPass(createConvertToLLVMPass(rest),
-                  "all dialects that are left, at once");
+  manager.addPass(createConvertDialectsToLLVM(),
+                  "all dialects that are left, at once: each conversion goes "
+                  "through the whole module. Of math there is what "
+                  "loopc-expand-math has left: functions that LLVM has");
   // To find equal blocks, or dead ones, takes longer than LLVM's work on them,
   // and a second round finds next to nothing.
   GreedyRewriteConfig config;

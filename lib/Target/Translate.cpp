@@ -296,7 +296,9 @@ loopc::translateModule(ModuleOp module, const ModelInfo &info,
       return failure();
     result.nodes = std::move(*nodes);
   }
-  result.module = translateModuleToLLVMIR(module, *result.context, info.symbol);
+  // Verified when all else is in it.
+  result.module = translateModuleToLLVMIR(module, *result.context, info.symbol,
+                                          /*disableVerification=*/true);
   if (failed(result.report(loc)) || !result.module)
     return failure();
   llvm::Module &llvmModule = *result.module;

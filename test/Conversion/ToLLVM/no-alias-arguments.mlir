@@ -1,6 +1,5 @@
-// RUN: loopc-opt %s --convert-to-llvm='filter-dialects=arith,func,loopc,memref' | FileCheck %s
+// RUN: loopc-opt %s --convert-dialects-to-llvm | FileCheck %s
 
-// The dialect that has the conversion is there because of its attribute.
 module attributes {loopc.target = #loopc.target<vector_bits = 512, registers = 32>} {
 // What is known of the memory of a buffer is said of the pointer that accesses
 // go through, not of the one that frees it.

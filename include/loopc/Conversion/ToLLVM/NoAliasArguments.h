@@ -9,13 +9,17 @@
 #ifndef LOOPC_CONVERSION_TOLLVM_NOALIASARGUMENTS_H
 #define LOOPC_CONVERSION_TOLLVM_NOALIASARGUMENTS_H
 
-#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/IR/SymbolTable.h"
 
 namespace loopc {
 
-/// Lets convert-to-llvm keep `llvm.noalias` of memref arguments: at the aligned
-/// pointer of the descriptor, which all accesses go through.
-void registerNoAliasArgumentConversion(mlir::DialectRegistry &registry);
+/// Adds the pattern for functions that keeps `llvm.noalias` of memref
+/// arguments: at the aligned pointer of the descriptor, which all accesses go
+/// through. Names in `tables` follow the functions.
+void populateNoAliasArgumentPatterns(const mlir::LLVMTypeConverter &converter,
+                                     mlir::RewritePatternSet &patterns,
+                                     mlir::SymbolTableCollection &tables);
 
 } // namespace loopc
 

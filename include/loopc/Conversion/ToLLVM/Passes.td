@@ -135,6 +135,27 @@ def LowerVectors : Pass<"loopc-lower-vectors"> {
                            "::mlir::ub::UBDialect"];
 }
 
+def ConvertDialectsToLLVM
+    : Pass<"convert-dialects-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "convert all dialects that are left to LLVM's, at once";
+  let description = [{
+    What MLIR's convert-to-llvm does, in the way that takes least time: operations
+    are replaced at once, as no pattern is ever taken back, and a call finds its
+    function in a symbol table.
+
+    Arguments of functions keep `llvm.noalias`, at the pointer of the memref's
+    descriptor that accesses go through:
+
+    ```mlir
+    func.func private @nest(%x: memref<?xf32> {llvm.noalias})
+    // becomes
+    llvm.func @nest(%allocated: !llvm.ptr, %aligned: !llvm.ptr {llvm.noalias},
+                    %offset: i64, %size: i64, %stride: i64)
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
   let summary = "polynomials for elementary functions, libm for the rest";
   let description = [{

@@ -13,6 +13,7 @@
 
 #include "ApplyAtRoots.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -20,6 +21,9 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorRewritePatterns.h"
+#include "mlir/Target/LLVMIR/TypeToLLVM.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/LLVMContext.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOWERVECTORS
@@ -27,6 +31,32 @@ namespace loopc {
 } // namespace loopc
 
 using namespace mlir;
+
+/// Says of accesses to vectors that they are aligned as one element is. Where
+/// nothing is said MLIR's conversion asks LLVM, with a new context for each.
+static void setAlignments(Operation *root) {
+  llvm::LLVMContext context;
+  LLVM::TypeToLLVMIRTranslator translator(context);
+  LLVMTypeConverter converter(root->getContext());
+  DenseMap<Type, unsigned> alignments;
+  auto align = [&](auto access) {
+    if (access.getAlignment())
+      return;
+    auto [entry, isNew] =
+        alignments.try_emplace(access.getMemRefType().getElementType(), 0);
+    if (isNew)
+      if (Type type = converter.convertType(entry->first))
+        entry->second =
+            translator.getPreferredAlignment(type, converter.getDataLayout());
+    if (entry->second)
+      access.setAlignment(entry->second);
+  };
+  root->walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<vector::LoadOp, vector::StoreOp, vector::MaskedLoadOp,
+              vector::MaskedStoreOp>(align);
+  });
+}
 
 namespace {
 struct LowerVectors : loopc::impl::LowerVectorsBase<LowerVectors> {
@@ -57,7 +87,8 @@ struct LowerVectors : loopc::impl::LowerVectorsBase<LowerVectors> {
     vector::populateVectorFromElementsUnrollPatterns(patterns);
     vector::populateVectorToElementsUnrollPatterns(patterns);
     if (failed(loopc::applyAtRoots(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    setAlignments(getOperation());
   }
 };
 } // namespace

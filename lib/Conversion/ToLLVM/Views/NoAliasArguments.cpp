@@ -18,8 +18,6 @@
 //                   %offset: i64, %size: i64, %stride: i64)
 
 #include "loopc/Conversion/ToLLVM/NoAliasArguments.h"
-#include "loopc/Dialect/Loopc/IR/Loopc.h"
-#include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -33,7 +31,10 @@ static constexpr unsigned kAlignedPointer = 1;
 
 namespace {
 struct ConvertFunctionWithNoAlias : ConvertOpToLLVMPattern<func::FuncOp> {
-  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+  ConvertFunctionWithNoAlias(const LLVMTypeConverter &converter,
+                             SymbolTableCollection &tables)
+      // Before MLIR's pattern for functions.
+      : ConvertOpToLLVMPattern(converter, /*benefit=*/2), tables(tables) {}
 
   LogicalResult
   matchAndRewrite(func::FuncOp function, OpAdaptor,
@@ -53,7 +54,7 @@ struct ConvertFunctionWithNoAlias : ConvertOpToLLVMPattern<func::FuncOp> {
         function.getFunctionType(), /*isVariadic=*/false,
         converter.getOptions().useBarePtrCallConv, signature);
     FailureOr<LLVM::LLVMFuncOp> made =
-        convertFuncOpToLLVMFuncOp(function, rewriter, converter);
+        convertFuncOpToLLVMFuncOp(function, rewriter, converter, &tables);
     if (failed(made))
       return failure();
     for (unsigned number : marked) {
@@ -65,25 +66,14 @@ struct ConvertFunctionWithNoAlias : ConvertOpToLLVMPattern<func::FuncOp> {
     rewriter.eraseOp(function);
     return success();
   }
-};
 
-struct LoopcToLLVM : ConvertToLLVMPatternInterface {
-  using ConvertToLLVMPatternInterface::ConvertToLLVMPatternInterface;
-
-  void loadDependentDialects(MLIRContext *context) const final {
-    context->loadDialect<LLVM::LLVMDialect>();
-  }
-  void populateConvertToLLVMConversionPatterns(
-      ConversionTarget &, LLVMTypeConverter &converter,
-      RewritePatternSet &patterns) const final {
-    // Before MLIR's pattern for functions.
-    patterns.add<ConvertFunctionWithNoAlias>(converter, /*benefit=*/2);
-  }
+private:
+  SymbolTableCollection &tables;
 };
 } // namespace
 
-void loopc::registerNoAliasArgumentConversion(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *, LoopcDialect *dialect) {
-    dialect->addInterfaces<LoopcToLLVM>();
-  });
+void loopc::populateNoAliasArgumentPatterns(const LLVMTypeConverter &converter,
+                                            RewritePatternSet &patterns,
+                                            SymbolTableCollection &tables) {
+  patterns.add<ConvertFunctionWithNoAlias>(converter, tables);
 }
