@@ -342,12 +342,9 @@ SmallVector<Value> ElementInterchange::makeTile(ArrayRef<Value> at,
     inits.push_back(isa<TensorType>(init.getType())
                         ? read(init, identity, at, inBounds)
                         : init);
-  SmallVector<Type> arguments{loop.getCounter().getType(),
-                              loop.getConditionArg().getType()};
-  llvm::append_range(arguments, ValueRange(inits).getTypes());
-  auto inner = LoopOp::create(b, ValueRange(inits).getTypes(), arguments,
-                              loop.getTripCount(), Value(), inits, ValueRange(),
-                              ValueRange(), LoopPorts());
+  auto inner = LoopOp::create(b, loop.getCounter().getType(),
+                              loop.getConditionArg().getType(),
+                              loop.getTripCount(), Value(), inits);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(inner.getLoopBody());
