@@ -516,16 +516,17 @@ LoopOp BatchInterchange::rewrite() {
       b, b.getLoc(),
       resolveDim(b, b.getLoc(), tensors.front(),
                  *axes.axisIn(tensors.front(), chosen)));
-  LoopOp inner;
-  auto parts = scf::ForOp::create(
-      b, arith::ConstantIndexOp::create(b, 0), extent,
-      arith::ConstantIndexOp::create(b, 1), tensors,
-      [&](OpBuilder &, Location, Value number, ValueRange carried) {
-        at = number;
-        inner = makeIterations(carried);
-        scf::YieldOp::create(b, putBack(inner, carried));
-      });
+  auto parts =
+      scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0), extent,
+                         arith::ConstantIndexOp::create(b, 1), tensors);
   markParallel(parts);
+  if (!parts.getBody()->empty())
+    rewriter.eraseOp(parts.getBody()->getTerminator());
+  b.setInsertionPointToEnd(parts.getBody());
+  at = parts.getInductionVar();
+  LoopOp inner = makeIterations(parts.getRegionIterArgs());
+  b.setInsertionPointToEnd(parts.getBody());
+  scf::YieldOp::create(b, putBack(inner, parts.getRegionIterArgs()));
   for (auto [port, result] : llvm::zip(ports, parts.getResults()))
     rewriter.replaceAllUsesWith(loop.getResult(port), result);
   rewriter.eraseOp(loop);
