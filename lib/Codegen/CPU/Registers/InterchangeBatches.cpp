@@ -462,9 +462,12 @@ LoopOp BatchInterchange::makeIterations(ValueRange outs) {
     Value part = extractSlice(b, b.getLoc(), out, offsets, sizes);
     inits.push_back(b.createOrFold<tensor::CastOp>(typeOfSlice(init), part));
   }
-  auto inner = LoopOp::create(b, loop.getCounter().getType(),
-                              loop.getConditionArg().getType(),
-                              loop.getTripCount(), Value(), inits);
+  SmallVector<Type> arguments{loop.getCounter().getType(),
+                              loop.getConditionArg().getType()};
+  llvm::append_range(arguments, ValueRange(inits).getTypes());
+  auto inner = LoopOp::create(b, ValueRange(inits).getTypes(), arguments,
+                              loop.getTripCount(), Value(), inits, ValueRange(),
+                              ValueRange(), LoopPorts());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(inner.getLoopBody());
   IRMapping mapping;
