@@ -51,6 +51,13 @@ TEST(FunctionTextTest, ConstantsAreWrittenOnce) {
             "y = Sub(_1, _2)\n");
 }
 
+TEST(FunctionTextTest, CastsAndAttributes) {
+  EXPECT_EQ(expandExpressions("y = float(x) * @alpha"),
+            "_0 = Cast<to = 1>(x)\n"
+            "_1 = Constant<value_float: float = @alpha>()\n"
+            "y = Mul(_0, _1)\n");
+}
+
 TEST(FunctionTextTest, AttributesMayHoldGraphs) {
   // What is made for a graph stands in it; what is around it may be used.
   EXPECT_EQ(expandExpressions("a = x + 1\n"

@@ -86,7 +86,7 @@ public:
       // the sums of the lengths of queries and of keys, which tell the same.
       // The shape is checked by a Reshape.
       nodes = llvm::formatv(
-          "bounds64 = Cast<to = 7>({0})\n"
+          "bounds64 = int64({0})\n"
           "given = Shape(bounds64)\n"
           "batch = Shape<start = 0, end = 1>(q)\n"
           "batch2 = batch + batch\n"
@@ -102,7 +102,7 @@ public:
           "after\n",
           name);
     else
-      nodes = llvm::formatv("kept = Cast<to = 9>({0})\n", name);
+      nodes = llvm::formatv("kept = bool({0})\n", name);
     nodes +=
         llvm::formatv("padding = Where(Unsqueeze(kept, {0}), zero, filter)\n",
                       *rank == 3 ? "at1" : "at12");
@@ -143,10 +143,9 @@ static std::string writeProducts(const ContribCall &call,
 static std::string writePlainProducts(const ContribCall &call,
                                       const MaskWriter &mask) {
   std::string text = mask.text;
-  text +=
-      call.getFloat("scale", 0) != 0
-          ? "factor = Constant<value_float: float = @scale>()\n"
-          : "factor = Reciprocal(Sqrt(Cast<to = 1>(Shape<start = 3>(q))))\n";
+  text += call.getFloat("scale", 0) != 0
+              ? "factor = @scale\n"
+              : "factor = Reciprocal(Sqrt(float(Shape<start = 3>(q))))\n";
   return text +
          llvm::formatv(
              "products = MatMul(q, Transpose<perm = [0, 1, 3, 2]>(k))\n"
@@ -166,8 +165,7 @@ static bool isPlain(const ContribCall &call, unsigned bias) {
   return type && type.isF32() && !call.has(bias);
 }
 
-static constexpr StringLiteral kFilter =
-    "Constant<value_float: float = @mask_filter_value>()";
+static constexpr StringLiteral kFilter = "@mask_filter_value";
 
 //===----------------------------------------------------------------------===//
 // MultiHeadAttention and Attention
@@ -252,10 +250,10 @@ static std::string writeHistory(bool hasBeams, StringRef past, StringRef to) {
 /// sources [b, 1, p, 1]: the row of the batch that each key of the past is of.
 /// cache_indirection [b / beams, beams, most] says which beam.
 static constexpr StringLiteral kSources =
-    "beams = Reshape(Cast<to = 7>(beam_width), [1])\n"
+    "beams = Reshape(int64(beam_width), [1])\n"
     "rows1 = Shape<start = 0, end = 1>(query)\n"
     "firsts0 = Range(0, Squeeze(rows1, [0]), 1) / beams * beams\n"
-    "origins0 = Cast<to = 7>(cache_indirection)\n"
+    "origins0 = int64(cache_indirection)\n"
     "origins1 = Reshape<allowzero = 1>(origins0, Concat<axis = 0>(rows1, "
     "Shape<start = 2>(cache_indirection)))\n"
     "sources = Unsqueeze(Slice(origins1, [0], past_size, [1]) + "
@@ -290,7 +288,7 @@ static std::string writeDecoderAttention(const ContribCall &call) {
   bool hasPast = call.has(PastKey);
   if (hasPast && isBuffer) {
     text = "second = Constant<value_ints = [2]>()\n"
-           "past_size = Reshape(Cast<to = 7>(past_sequence_length), [1])\n";
+           "past_size = Reshape(int64(past_sequence_length), [1])\n";
     if (hasBeams)
       text += kSources.str();
     for (StringRef name : {"key", "value"}) {
@@ -470,7 +468,7 @@ static std::string writeManyRotary(const ContribCall &call) {
   std::string text =
       writeRotaryInput(call) +
       llvm::formatv(
-          "behind = Transpose<perm = [1, 2, 0]>(Cast<to = 7>(position_ids))\n"
+          "behind = Transpose<perm = [1, 2, 0]>(int64(position_ids))\n"
           "each = Gather<axis = 2>(behind, streams)\n"
           "each_shape = Shape(each)\n"
           "places = Reshape(each, [-1, {0}])\n",
@@ -498,9 +496,9 @@ static std::string writeGroupInputs(const ContribCall &call) {
 
 /// places [b, s]: the position of each new token; those of a prompt begin at 0.
 static constexpr StringLiteral kGroupPlaces =
-    "total1 = Reshape(Cast<to = 7>(total_sequence_length), [1])\n"
+    "total1 = Reshape(int64(total_sequence_length), [1])\n"
     "new1 = Shape<start = 2, end = 3>(q0)\n"
-    "later = Reshape(Cast<to = 7>(seqlens_k), [-1, 1]) + 1 - new1\n"
+    "later = Reshape(int64(seqlens_k), [-1, 1]) + 1 - new1\n"
     "places = Where(new1 == total1, 0, later) + Range(0, Squeeze(new1, [0]), "
     "1)\n";
 
@@ -523,11 +521,12 @@ static constexpr unsigned kGroupSinks = 11;
 /// `to` [b, heads, t, h] of `from`, whose heads are `factor` times fewer; f32.
 static std::string writeRepeated(StringRef from, StringRef to, int64_t heads,
                                  int64_t factor) {
-  return llvm::formatv("{1}_shape = Concat<axis = 0>(Shape<end = 1>({0}), "
-                       "[{2}], Shape<start = 2>({0}))\n"
-                       "{1} = Reshape<allowzero = 1>(Expand(Unsqueeze(Cast<to "
-                       "= 1>({0}), [2]), [1, 1, {3}, 1, 1]), {1}_shape)\n",
-                       from, to, heads, factor);
+  return llvm::formatv(
+      "{1}_shape = Concat<axis = 0>(Shape<end = 1>({0}), [{2}], Shape<start = "
+      "2>({0}))\n"
+      "{1} = Reshape<allowzero = 1>(Expand(Unsqueeze(float({0}), [2]), [1, 1, "
+      "{3}, 1, 1]), {1}_shape)\n",
+      from, to, heads, factor);
 }
 
 /// As writeProducts, for what ONNX's operator has not: a cap on the products
@@ -537,30 +536,29 @@ static std::string writeCappedProducts(const ContribCall &call,
   int64_t heads = call.getInt("num_heads");
   int64_t factor = heads / call.getInt("kv_num_heads");
   std::string text =
-      mask.text + "wide_q = Cast<to = 1>(q)\n" +
+      mask.text + "wide_q = float(q)\n" +
       writeRepeated("k", "wide_k", heads, factor) +
       writeRepeated("v", "wide_v", heads, factor) +
       "products0 = MatMul(wide_q, Transpose<perm = [0, 1, 3, 2]>(wide_k))\n";
   if (call.getFloat("scale", 0) != 0)
-    text += "scale = Constant<value_float: float = @scale>()\n"
+    text += "scale = @scale\n"
             "products = products0 * scale\n";
   else
-    text += "products = products0 / Sqrt(Cast<to = 1>(Shape<start = 3>(q)))\n";
+    text += "products = products0 / Sqrt(float(Shape<start = 3>(q)))\n";
   if (call.getFloat("softcap", 0) > 0)
-    text += "cap = Constant<value_float: float = @softcap>()\n"
+    text += "cap = @softcap\n"
             "capped = Tanh(products / cap) * cap\n";
   else
     text += "capped = Identity(products)\n";
   if (mask.current.empty())
     text += "masked = Identity(capped)\n";
   else
-    text +=
-        llvm::formatv("masked = capped + Cast<to = 1>({0})\n", mask.current);
+    text += llvm::formatv("masked = capped + float({0})\n", mask.current);
   if (hasSinks)
     text += llvm::formatv(
         "sinks0 = {0}\n"
-        "sinks = Expand(Reshape(Cast<to = 1>(sinks0), [1, -1, 1, 1]), "
-        "Concat<axis = 0>(Shape<end = 3>(capped), at1))\n"
+        "sinks = Expand(Reshape(float(sinks0), [1, -1, 1, 1]), Concat<axis = "
+        "0>(Shape<end = 3>(capped), at1))\n"
         "weights = Slice(Softmax<axis = 3>(Concat<axis = 3>(masked, sinks)), "
         "[0], keys1, [3])\n",
         call.has(kGroupSinks) ? "Identity(head_sink)"

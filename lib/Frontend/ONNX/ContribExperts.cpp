@@ -33,9 +33,9 @@ struct Experts {
 /// chosen and shares [rows, k]: the experts of each row, and what they count.
 std::string Experts::writeRoutes() const {
   std::string text =
-      llvm::formatv("x = Reshape(Cast<to = 1>(input), Concat<axis = 0>([-1], "
+      llvm::formatv("x = Reshape(float(input), Concat<axis = 0>([-1], "
                     "Shape<start = -1>(input)))\n"
-                    "routes = Cast<to = 1>(router_probs)\n"
+                    "routes = float(router_probs)\n"
                     "best, chosen = TopK<axis = 1>(routes, [{0}])\n",
                     call.getInt("k", 1));
   if (call.getInt("normalize_routing_weights"))
@@ -48,13 +48,13 @@ std::string Experts::writeRoutes() const {
 std::string Experts::writeLayer(unsigned weights, unsigned bias, StringRef from,
                                 StringRef to) const {
   unsigned number = 1 + (weights - W1) / 2;
-  std::string text = llvm::formatv(
-      "{0}_product = MatMul({2}, Transpose<perm = [1, 0]>(Cast<to = "
-      "1>(Gather<axis = 0>(fc{1}_experts_weights, e))))\n",
-      to, number, from);
+  std::string text =
+      llvm::formatv("{0}_product = MatMul({2}, Transpose<perm = [1, "
+                    "0]>(float(Gather<axis = 0>(fc{1}_experts_weights, e))))\n",
+                    to, number, from);
   if (!call.has(bias))
     return text + llvm::formatv("{0} = Identity({0}_product)\n", to).str();
-  return text + llvm::formatv("{0} = {0}_product + Cast<to = 1>(Gather<axis = "
+  return text + llvm::formatv("{0} = {0}_product + float(Gather<axis = "
                               "0>(fc{1}_experts_bias, e))\n",
                               to, number)
                     .str();
@@ -64,15 +64,13 @@ std::string Experts::writeLayer(unsigned weights, unsigned bias, StringRef from,
 std::string Experts::writeGated() const {
   std::string text;
   if (float limit = call.getFloat("swiglu_limit", INFINITY); limit < INFINITY)
-    text = "high = Constant<value_float: float = @swiglu_limit>()\n"
+    text = "high = @swiglu_limit\n"
            "gate1 = Min(gate, high)\n"
            "linear1 = Clip(linear, Neg(high), high)\n";
   else
     text = "gate1 = Identity(gate)\nlinear1 = Identity(linear)\n";
-  return text + "gated = gate1 * Sigmoid(gate1 * Constant<value_float: float = "
-                "@activation_alpha>())\n"
-                "act = gated * (linear1 + Constant<value_float: float = "
-                "@activation_beta>())\n";
+  return text + "gated = gate1 * Sigmoid(gate1 * @activation_alpha)\n"
+                "act = gated * (linear1 + @activation_beta)\n";
 }
 
 /// act of first [rows, inner], what the first layer makes of `rows_in`.
@@ -128,10 +126,10 @@ static std::string writeExperts(const ContribCall &call) {
          "sums = Loop<body = expert (int64 e, bool c, float[] before)\n"
          "    => (bool c1, float[] after) {\n"
          "c1 = Identity(c)\n"
-         "here = Cast<to = 1>(chosen == e)\n"
+         "here = float(chosen == e)\n"
          "weight = ReduceSum<keepdims = 1>(here * shares, [1])\n"
-         "places = Reshape(NonZero(Cast<to = 9>(ReduceMax<keepdims = 0>(here, "
-         "[1]))), [-1])\n"
+         "places = Reshape(NonZero(bool(ReduceMax<keepdims = 0>(here, [1]))), "
+         "[-1])\n"
          "rows_in = Gather<axis = 0>(x, places)\n" +
          experts.writeLayer(Experts::W1, Experts::B1, "rows_in", "first") +
          activation +

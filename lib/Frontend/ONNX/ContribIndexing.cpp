@@ -21,8 +21,7 @@ template <const char *text> static std::string write(const ContribCall &) {
 
 static constexpr char kUnique[] = "y, first, idx, counts = Unique<sorted = 0>"
                                   "(x)";
-static constexpr char kGatherND[] =
-    "output = GatherND(data, Cast<to = 7>(indices))";
+static constexpr char kGatherND[] = "output = GatherND(data, int64(indices))";
 static constexpr char kSampleOp[] = "Y = Identity(X)";
 
 //===----------------------------------------------------------------------===//
@@ -52,10 +51,10 @@ static std::string writeSamples(StringRef axis, int from, int to) {
 
 /// `to` [regions, rows, columns, channels]: the pixels at `y` and `x`.
 static std::string writePixels(StringRef y, StringRef x, StringRef to) {
-  return llvm::formatv("{2}_y3 = Expand(Unsqueeze(Cast<to = 7>(Where(in_y, "
-                       "{0}, none)), [2, 3]), each)\n"
-                       "{2}_x3 = Expand(Unsqueeze(Cast<to = 7>(Where(in_x, "
-                       "{1}, none)), [1, 3]), each)\n"
+  return llvm::formatv("{2}_y3 = Expand(Unsqueeze(int64(Where(in_y, {0}, "
+                       "none)), [2, 3]), each)\n"
+                       "{2}_x3 = Expand(Unsqueeze(int64(Where(in_x, {1}, "
+                       "none)), [1, 3]), each)\n"
                        "{2} = GatherND(pixels, Concat<axis = 3>(Expand(images, "
                        "each), {2}_y3, {2}_x3))\n",
                        y, x, to);
@@ -66,10 +65,10 @@ static std::string writeCropAndResize(const ContribCall &call) {
   if (!mode.empty() && mode != "bilinear" && mode != "nearest")
     return call.refuse("the mode '" + mode + "' is unknown");
   std::string text = "boxes = Identity(rois)\n"
-                     "sizes = Cast<to = 7>(crop_size)\n"
+                     "sizes = int64(crop_size)\n"
                      "half = CastLike(0.5, boxes)\n"
                      "none = half - half\n"
-                     "images0 = Cast<to = 7>(batch_indices)\n"
+                     "images0 = int64(batch_indices)\n"
                      "images = Unsqueeze(images0, [1, 2, 3])\n"
                      "each = Concat<axis = 0>(Shape(images0), sizes, [1])\n"
                      "pixels = Transpose<perm = [0, 2, 3, 1]>(X)\n" +
@@ -91,8 +90,7 @@ static std::string writeCropAndResize(const ContribCall &call) {
             "over = p10 + (p11 - p10) * share_x - line_top\n"
             "found = line_top + over * Unsqueeze(at_y - top, [2, 3])\n";
   }
-  return text + "outer = CastLike(Constant<value_float: float = "
-                "@extrapolation_value>(), X)\n"
+  return text + "outer = CastLike(@extrapolation_value, X)\n"
                 "Y = Transpose<perm = [0, 3, 1, 2]>(Where(Unsqueeze(in_y, [2, "
                 "3]) & Unsqueeze(in_x, [1, 3]), found, outer))\n";
 }
@@ -148,7 +146,7 @@ static constexpr char kTimeWarping[] = R"(
       e1 = Not(isTop & isLeft)
     }>(far, notEmpty, y0, x0)
     reversed = Slice(Concat<axis = 0>(Unsqueeze(ys, [0]), Unsqueeze(xs, [0])), [-1], [-9223372036854775807], [1], [-1])
-    output = Cast<to = 6>(reversed)
+    output = int32(reversed)
   )";
 
 //===----------------------------------------------------------------------===//

@@ -182,9 +182,7 @@ static std::string writeFusedProduct(const ContribCall &call) {
     return {};
   if (call.getFloat("alpha", 1) == 1)
     return a + b + "V = MatMul(a, b)\n";
-  return a + b +
-         "V = MatMul(a, b) * CastLike(Constant<value_float: float = @alpha>(), "
-         "A)\n";
+  return a + b + "V = MatMul(a, b) * CastLike(@alpha, A)\n";
 }
 
 static std::string writeFusedMatMul(const ContribCall &call) {
@@ -263,12 +261,12 @@ static std::string writeMixedNorm(const ContribCall &call, StringRef outputs,
   bool same = call.getElementType(0) == call.getElementType(1);
   std::string text;
   if (!same)
-    text = "x = Cast<to = 1>(X)\n"
-           "scale = Cast<to = 1>(Scale)\n";
+    text = "x = float(X)\n"
+           "scale = float(Scale)\n";
   else
     text = "x = Identity(X)\nscale = Identity(Scale)\n";
   if (call.has(2))
-    text += same ? "bias = Identity(B)\n" : "bias = Cast<to = 1>(B)\n";
+    text += same ? "bias = Identity(B)\n" : "bias = float(B)\n";
   text += llvm::formatv("{0} = {1}<axis: int = @axis, epsilon: float = "
                         "@epsilon>({2}{3})\n",
                         outputs, name, inputs, call.has(2) ? ", bias" : "");
@@ -380,13 +378,12 @@ template <const char *text> static std::string write(const ContribCall &) {
 static constexpr char kGelu[] = "Y = Gelu(X)";
 static constexpr char kBiasGelu[] = "V = A + B\n"
                                     "C = Gelu(V)";
-static constexpr char kQuickGelu[] =
-    "V = X * CastLike(Constant<value_float: float = @alpha>(), X)\n"
-    "Y = X * Sigmoid(V)";
+static constexpr char kQuickGelu[] = "V = X * CastLike(@alpha, X)\n"
+                                     "Y = X * Sigmoid(V)";
 static constexpr char kBiasAdd[] = "V = X + bias\n"
                                    "Y = V + skip";
 static constexpr char kTrilu[] = "Y = Trilu<upper: int = @upper>(X, k)";
-static constexpr char kExpandDims[] = "Y = Unsqueeze(X, Cast<to = 7>(axis))";
+static constexpr char kExpandDims[] = "Y = Unsqueeze(X, int64(axis))";
 
 // Reshape to whole groups refuses channels that do not divide into them.
 static constexpr char kGroupNorm[] =

@@ -154,8 +154,7 @@ static std::string writeQGemm(const ContribCall &call) {
           "= @transB>(a, b)\n";
   if (call.has(6))
     text += "scales = a_scale * b_scale\n"
-            "c = CastLike(C, ab) * (scales * Constant<value_float: float = "
-            "@alpha>())\n"
+            "c = CastLike(C, ab) * (scales * @alpha)\n"
             "y = ab + c\n";
   else
     text += "y = Identity(ab)\n";
@@ -198,8 +197,8 @@ static std::string writeMatMulIntegerToFloat(const ContribCall &call) {
 static std::string writeUnpacked(StringRef from, StringRef to, int64_t bits) {
   if (bits == 8)
     return llvm::formatv("{1} = Identity({0})\n", from, to);
-  std::string text = llvm::formatv(
-      "{1}_bytes = Unsqueeze(Cast<to = 2>({0}), [-1])\n", from, to);
+  std::string text =
+      llvm::formatv("{1}_bytes = Unsqueeze(uint8({0}), [-1])\n", from, to);
   std::string shifts, size = std::to_string(8 / bits);
   for (int64_t shift = 0; shift < 8; shift += bits)
     shifts += (shift ? ", " : "") + std::to_string(shift);
@@ -263,20 +262,20 @@ std::string PackedProduct::writeFactors() const {
 std::string PackedProduct::writeFewRows() const {
   int64_t parts = 8 / bits, width = (size + parts - 1) / parts;
   std::string text = llvm::formatv(
-      "bytes = Cast<to = 2>(Reshape(B, [{0}, {1}, {2}]))\n"
+      "bytes = uint8(Reshape(B, [{0}, {1}, {2}]))\n"
       "beside = Constant<value_ints = [0, 0, 0, {3}]>()\n"
-      "parts_beside = Reshape(Pad(Cast<to = 1>(Reshape(A, [-1, {6}])), "
-      "beside), [-1, 1, {1}, {2}, {4}])\n"
+      "parts_beside = Reshape(Pad(float(Reshape(A, [-1, {6}])), beside), [-1, "
+      "1, {1}, {2}, {4}])\n"
       "parts = Transpose<perm = [4, 0, 1, 2, 3]>(parts_beside)\n"
-      "zeros_f = Cast<to = 1>(zeros)\n"
-      "factors_f = Cast<to = 1>(factors)\n"
+      "zeros_f = float(zeros)\n"
+      "factors_f = float(factors)\n"
       "mask = Constant<value = uint8 {{{5}}>()\n",
       n, blocks, width, blocks * size - k, parts, (1 << bits) - 1, k);
   for (int64_t part = 0; part < parts; ++part)
     text +=
         llvm::formatv("shift{0} = Constant<value = uint8 {{{1}}>()\n"
-                      "centred{0} = Cast<to = 1>(BitwiseAnd(BitShift<direction "
-                      "= \"RIGHT\">(bytes, shift{0}), mask)) - zeros_f\n"
+                      "centred{0} = float(BitwiseAnd(BitShift<direction = "
+                      "\"RIGHT\">(bytes, shift{0}), mask)) - zeros_f\n"
                       "term{0} = centred{0} * Gather<axis = 0>(parts, {0})\n",
                       part, part * bits);
   text += "sum0 = Identity(term0)\n";
@@ -299,7 +298,7 @@ std::string PackedProduct::writeRows() const {
   std::string shifts;
   for (int64_t part = 0; part < parts; ++part)
     shifts += (part ? ", " : "") + std::to_string(part * bits);
-  return llvm::formatv("bytes = Cast<to = 2>(Reshape(B, [{0}, {1}, 1, {2}]))\n"
+  return llvm::formatv("bytes = uint8(Reshape(B, [{0}, {1}, 1, {2}]))\n"
                        "shifts0 = Constant<value = uint8[{3}] {{{4}}>()\n"
                        "mask = Constant<value = uint8 {{{5}}>()\n"
                        "numbers = BitwiseAnd(BitShift<direction = "
@@ -394,7 +393,7 @@ static std::string writeMatMulBnb4(const ContribCall &call) {
       "bytes = Reshape(B, [-1, 1])\n"
       "shifts = Constant<value = uint8[2] {{4, 0}>()\n"
       "mask = Constant<value = uint8 {{15}>()\n"
-      "codes2 = Cast<to = 6>(Reshape(BitwiseAnd(BitShift<direction = "
+      "codes2 = int32(Reshape(BitwiseAnd(BitShift<direction = "
       "\"RIGHT\">(bytes, shifts), mask), [-1]))\n"
       "column = Reshape(absmax, [-1, 1])\n"
       "factors = Slice(Reshape(Expand(column, [1, {1}]), [-1]), [0], [{0}])\n"
@@ -445,16 +444,16 @@ static std::string writeGatherBlocks(const ContribCall &call) {
                      "rows = Gather(table, indices)\n"
                      "row_scales = Gather(scales, indices)\n" +
                      writeUnpacked("rows", "numbers0", packed) +
-                     "numbers = Cast<to = 1>(numbers0)\n";
+                     "numbers = float(numbers0)\n";
   text += llvm::formatv(
       "blocks = Range(0, Squeeze(Shape<start = -1>(numbers), [0]), 1) / {0}\n"
-      "scales1 = Cast<to = 1>(Gather<axis = -1>(row_scales, blocks))\n",
+      "scales1 = float(Gather<axis = -1>(row_scales, blocks))\n",
       size);
   if (call.has(3))
     text += llvm::formatv("all_zeros = {0}(zero_points)\n", widened).str() +
             "row_zeros = Gather(all_zeros, indices)\n" +
             writeUnpacked("row_zeros", "points", packed) +
-            "zeros = Cast<to = 1>(Gather<axis = -1>(points, blocks))\n";
+            "zeros = float(Gather<axis = -1>(points, blocks))\n";
   else
     text += llvm::formatv("zeros = Constant<value_float = {0}.0>()\n",
                           areBytes ? int64_t(1) << (bits - 1) : 0);

@@ -196,7 +196,7 @@ std::string QuantizedLstm::writeLengths() const {
            "shown = Identity(X)\n";
   // A length that is negative is too large as an unsigned one; Gather fails.
   return "lengths0 = Gather(Range(0, Squeeze(all_steps + second, first), 1), "
-         "Cast<to = 7>(Cast<to = 12>(sequence_lens)))\n"
+         "int64(uint32(sequence_lens)))\n"
          "lengths = Split<axis = 0>(lengths0, batch)\n"
          "longest = Max(ReduceMax<keepdims = 1>(lengths), first)\n"
          "shown = Slice(X, first, longest, first)\n"
@@ -224,7 +224,7 @@ std::string QuantizedLstm::writeWeights(unsigned d) const {
 /// gates: what the inputs and the biases give to each step.
 std::string QuantizedLstm::writeInputs(unsigned d) const {
   StringRef text = "integers# = MatMulInteger(bytes, W#, byte_zero, W_zero#)\n"
-                   "floats# = Cast<to = 1>(integers#)\n"
+                   "floats# = float(integers#)\n"
                    "factor# = Mul(byte_scale, W_scale#)\n"
                    "product# = Mul(floats#, factor#)\n";
   StringRef bias = "B_own# = Gather<axis = 0>(B, at#)\n"
@@ -297,7 +297,7 @@ std::string QuantizedLstm::writeStep(unsigned d) const {
   text += ofDirection(
       "state, state_scale, state_zero = DynamicQuantizeLinear(known)\n"
       "integers = MatMulInteger(state, R#, state_zero, R_zero#)\n"
-      "floats = Cast<to = 1>(integers)\n"
+      "floats = float(integers)\n"
       "factor = Mul(state_scale, R_scale#)\n"
       "product = floats * factor\n"
       "i_sum, o_sum, f_sum, c_sum = Split<axis = -1, num_outputs = 4>(x + "
@@ -374,7 +374,7 @@ std::string QuantizedLstm::write() {
   std::string text = writeCommon() + writeLengths();
   text += "bytes, byte_scale, byte_zero = DynamicQuantizeLinear(shown)\n";
   if (call.getAttr("clip"))
-    text += "highest = Constant<value_float: float = @clip>()\n"
+    text += "highest = @clip\n"
             "lowest = Neg(highest)\n";
   for (unsigned d = 0; d < reversed.size(); ++d)
     text += writeWeights(d) + writeInputs(d) + writeStates(d) + writeScan(d) +

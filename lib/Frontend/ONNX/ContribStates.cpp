@@ -39,19 +39,18 @@ static std::string writeLinearAttention(const ContribCall &call) {
 static std::string writeAttentionGate(const ContribCall &call) {
   if (call.wants(1) && !call.has(3))
     return call.refuse("an output 'beta' without the input 'b'");
-  std::string text =
-      "decay32 = decay_scale * Softplus(Cast<to = 1>(a) + dt_bias)\n"
-      "decay = CastLike(decay32, a)\n";
+  std::string text = "decay32 = decay_scale * Softplus(float(a) + dt_bias)\n"
+                     "decay = CastLike(decay32, a)\n";
   if (call.has(3))
-    text += "beta = CastLike(Sigmoid(Cast<to = 1>(b)), b)\n";
+    text += "beta = CastLike(Sigmoid(float(b)), b)\n";
   return text;
 }
 
 static std::string writeGatedNorm(const ContribCall &call) {
   StringRef activation = call.getString("activation");
-  std::string text = "x0 = Cast<to = 1>(X)\n"
-                     "scale32 = Cast<to = 1>(scale)\n"
-                     "z = Cast<to = 1>(gate)\n"
+  std::string text = "x0 = float(X)\n"
+                     "scale32 = float(scale)\n"
+                     "z = float(gate)\n"
                      "part = Sigmoid(z)\n";
   if (activation.empty() || activation == "silu" || activation == "swish")
     text += "open = z * part\n";
@@ -72,11 +71,10 @@ static std::string writeGatedAdd(const ContribCall &) {
 }
 
 static std::string writeScaledSilu(const ContribCall &call) {
-  std::string factor = call.has(1) ? "Identity(scale)"
-                                   : "Constant<value_float: float = @alpha>()";
+  std::string factor = call.has(1) ? "Identity(scale)" : "@alpha";
   return "f = " + factor +
          "\n"
-         "z = CastLike(Cast<to = 1>(X) * Cast<to = 1>(f), X)\n"
+         "z = CastLike(float(X) * float(f), X)\n"
          "Y = z * Sigmoid(z)\n";
 }
 

@@ -58,7 +58,7 @@ static std::string writeKernel(const ContribCall &call) {
 /// support vectors, k is x, which has `features` columns.
 static std::string writeKernelOfRows(const ContribCall &call, int64_t count,
                                      int64_t features) {
-  std::string text = "x0 = Cast<to = 1>(X)\n";
+  std::string text = "x0 = float(X)\n";
   if (count <= 0)
     return text + writeRows(call, "x0", "x", features) + "k = Identity(x)\n";
   int64_t size = countFloats(call, "support_vectors");
@@ -207,16 +207,16 @@ std::string SvmClassifier::writePairScores() const {
          llvm::formatv("rowsShape = Constant<value_ints = [{0}, {1}]>()\n",
                        rows, total)
              .str() +
-         "wide = Cast<to = 11>(k)\n"
+         "wide = double(k)\n"
          "given0 = Constant<value_floats: floats = @coefficients>()\n"
-         "weights = Transpose<perm = [1, 0]>(Cast<to = 11>(Reshape(given0, "
+         "weights = Transpose<perm = [1, 0]>(double(Reshape(given0, "
          "rowsShape)))\n" +
          sums + "sums = Concat<axis = 1>(" + names + ")\n" +
          "rho0 = Constant<value_floats: floats = @rho>()\n"
-         "rho = Cast<to = 11>(rho0)\n"
+         "rho = double(rho0)\n"
          "score = Gather<axis = 1>(sums, ofFirst) + Gather<axis = 1>(sums, "
          "ofSecond) + rho\n"
-         "pairs = Cast<to = 1>(score)\n";
+         "pairs = float(score)\n";
 }
 
 /// class: the one that wins most of its pairs, the first of equal ones.
@@ -232,7 +232,7 @@ std::string SvmClassifier::writeVotes() const {
     }
   call.addConstant("gains", {numPairs(), classes}, gains);
   call.addConstant("others0", {classes}, given);
-  return "gained = MatMul(Cast<to = 11>(score > Cast<to = 11>(0.0)), gains)\n"
+  return "gained = MatMul(double(score > double(0.0)), gains)\n"
          "class = ArgMax<axis = 1, keepdims = 0>(gained + others0)\n";
 }
 
@@ -289,7 +289,7 @@ std::string SvmClassifier::writePairProbabilities() const {
          "likely = Sigmoid(Neg(pairs * a + b))\n"
          "one = Constant<value_float = 1.0>()\n"
          "firsts = Clip(likely, 1e-7, one - 1e-7)\n"
-         "apart = Cast<to = 1>(apart64)\n"
+         "apart = float(apart64)\n"
          "r = Gather<axis = 1>(Concat<axis = 1>(firsts, one - firsts), places) "
          "* apart\n";
 }
@@ -307,7 +307,7 @@ std::string SvmClassifier::writeCoupling() const {
                        "bound = 0.005 / count\n"
                        "p0 = Expand(one / count, Shape(total))\n"
                        "number = Constant<value_int = {0}>()\n"
-                       "yes = Cast<to = 9>(1)\n",
+                       "yes = bool(1)\n",
                        classes)
              .str() +
          R"(scores = Loop<body = again (int64 i, bool c, float[] p) => (bool wanted, float[] p_new) {
@@ -330,7 +330,7 @@ std::string SvmClassifier::writeCoupling() const {
     p_out = (p_in + diff * Gather(eye, t)) / scale
   }>(number, yes, p, qp, pqp)
   p_new = Where(isOpen, p_end, p)
-  wanted = Cast<to = 9>(ReduceSum<keepdims = 0>(Cast<to = 7>(isOpen)))
+  wanted = bool(ReduceSum<keepdims = 0>(int64(isOpen)))
 }>(100, yes, p0)
 )";
 }

@@ -153,8 +153,8 @@ static std::string writeNGramBlock(const ContribCall &call) {
         "grams = Gather<axis = 1>(input_ids, places)\n"
         "tail = Slice(input_ids, Max(length1 - [{0}], [0]), length1, [1])\n"
         "pads = Concat<axis = 0>([0, 0, 0], Max([{0}] - length1, [0]))\n"
-        "same = Cast<to = 6>(grams == Unsqueeze(Pad(tail, pads), [1]))\n"
-        "isThere = Cast<to = 9>(ReduceMin<keepdims = 0>(same, [2]))\n",
+        "same = int32(grams == Unsqueeze(Pad(tail, pads), [1]))\n"
+        "isThere = bool(ReduceMin<keepdims = 0>(same, [2]))\n",
         size - 1);
   return text + "never = Constant<value = float {-inf}>()\n"
                 "always = Constant<value = float {inf}>()\n"
@@ -188,9 +188,10 @@ static std::string writeGroups(const ContribCall &call) {
              .str() +
          text;
   // Scale and bias are of channels.
-  text += isLast ? "scale = Cast<to = 1>(gamma)\nshift = Cast<to = 1>(beta)\n"
-                 : "scale = Reshape(Cast<to = 1>(gamma), [-1, 1, 1])\n"
-                   "shift = Reshape(Cast<to = 1>(beta), [-1, 1, 1])\n";
+  text += isLast ? "scale = float(gamma)\n"
+                   "shift = float(beta)\n"
+                 : "scale = Reshape(float(gamma), [-1, 1, 1])\n"
+                   "shift = Reshape(float(beta), [-1, 1, 1])\n";
   text += "moved = normal * scale + shift\n";
   if (call.getInt("activation"))
     text += "open = moved * Sigmoid(moved)\n";
@@ -200,7 +201,7 @@ static std::string writeGroups(const ContribCall &call) {
 }
 
 static std::string writeGroupNorm(const ContribCall &call) {
-  return "V = Cast<to = 1>(X)\n" + writeGroups(call);
+  return "V = float(X)\n" + writeGroups(call);
 }
 
 static std::string writeSkipGroupNorm(const ContribCall &call) {
@@ -208,7 +209,8 @@ static std::string writeSkipGroupNorm(const ContribCall &call) {
   if (rank != 2 && rank != 4)
     return call.refuse("a skipped value whose rank is not 2 or 4");
   bool isLast = call.getInt("channels_last", 1);
-  std::string text = "x32 = Cast<to = 1>(X)\nskip32 = Cast<to = 1>(skip)\n";
+  std::string text = "x32 = float(X)\n"
+                     "skip32 = float(skip)\n";
   if (rank == 2)
     text += llvm::formatv("skipped = Unsqueeze(skip32, [{0}])\n",
                           isLast ? "1, 2" : "2, 3");
@@ -218,7 +220,7 @@ static std::string writeSkipGroupNorm(const ContribCall &call) {
     text += "V = x32 + skipped\n";
   else
     text += std::string("sum32 = x32 + skipped\n"
-                        "bias0 = Cast<to = 1>(bias)\n") +
+                        "bias0 = float(bias)\n") +
             (isLast ? "bias32 = Identity(bias0)\n"
                     : "bias32 = Reshape(bias0, [-1, 1, 1])\n") +
             "V = sum32 + bias32\n";
@@ -237,8 +239,8 @@ static std::string writeGemmFastGelu(const ContribCall &call) {
          "Y = Gelu<approximate = \"tanh\">(V)\n";
 }
 
-static constexpr char kMatMulInteger16[] = "a = Cast<to = 6>(A)\n"
-                                           "Y = MatMul(a, Cast<to = 6>(B))";
+static constexpr char kMatMulInteger16[] = "a = int32(A)\n"
+                                           "Y = MatMul(a, int32(B))";
 static constexpr char kTorchEmbedding[] = "Y = Gather(weight, indices)";
 
 //===----------------------------------------------------------------------===//

@@ -30,6 +30,12 @@ constexpr BinaryOperator kBinaryOperators[] = {
     {"/", "Div", 4},
 };
 
+/// Casts are calls of a type: what onnx.proto's DataType has for it.
+constexpr std::pair<StringLiteral, int> kCasts[] = {
+    {"float", 1}, {"uint8", 2},   {"int32", 6},   {"int64", 7},
+    {"bool", 9},  {"double", 11}, {"uint32", 12},
+};
+
 /// Reads statements, and writes each node on a line of its own.
 class Expander {
 public:
@@ -160,6 +166,11 @@ bool Expander::readOperand(Term &term) {
   if (rest.starts_with("[") || rest.starts_with("-") ||
       (!rest.empty() && isDigit(rest.front())))
     return readLiteral(term);
+  if (rest.consume_front("@")) {
+    term.text =
+        formatv("Constant<value_float: float = @{0}>()", takeName()).str();
+    return true;
+  }
   term = {takeName().str(), /*isName=*/true};
   std::string attributes;
   if (rest.consume_front("<") && !readAttributes(attributes))
@@ -185,6 +196,9 @@ bool Expander::readOperand(Term &term) {
   if (attributes.empty() && rest.consume_front("<") &&
       !readAttributes(attributes))
     return false;
+  for (auto [type, number] : kCasts)
+    if (term.text == type)
+      term.text = formatv("Cast<to = {0}>", number);
   term = {formatv("{0}{1}({2})", term.text, attributes, arguments),
           /*isName=*/false};
   return true;

@@ -29,6 +29,8 @@ namespace loopc::importer {
 ///   a & b  a | b                 And, Or
 ///   2  -1  0.5                   a Constant: scalar, int64 or float32
 ///   [1, 2]  [0.5]                a Constant: list of int64 or float32
+///   @alpha                       a Constant: that attribute, a float
+///   float(x)  int64(x)  bool(x)  Cast
 ///   a = b                        Identity
 /// The same holds in the graphs that attributes are, as bodies of Loop. What is
 /// no such expression is left as it is, for ONNX's parser to speak of.
