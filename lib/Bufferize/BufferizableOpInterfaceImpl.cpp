@@ -83,16 +83,54 @@ static std::optional<unsigned> initNumber(LoopOp loop, OpOperand &operand) {
   return n - begin;
 }
 
+/// The type of a value's buffer, which has no gaps; that of a value that is no
+/// tensor.
+static Type bufferTypeOf(Type type) {
+  return isa<TensorType>(type) ? Type(contiguousType(type)) : type;
+}
+
+/// The buffers of `values`, without gaps, behind `buffers`; what is no tensor
+/// as it is.
+static LogicalResult getContiguousBuffers(ValueRange values,
+                                          SmallVectorImpl<Value> &buffers,
+                                          RewriterBase &rewriter,
+                                          const BufferizationOptions &options,
+                                          const BufferizationState &state) {
+  for (Value value : values) {
+    FailureOr<Value> buffer = value;
+    if (isa<TensorType>(value.getType()))
+      buffer = getBuffer(rewriter, value, options, state);
+    if (succeeded(buffer) && *buffer != value)
+      buffer = castBuffer(rewriter, *buffer, contiguousType(value.getType()),
+                          options);
+    if (failed(buffer))
+      return failure();
+    buffers.push_back(*buffer);
+  }
+  return success();
+}
+
 namespace {
-/// An operation that reads its operands, writes none of them and gives nothing
-/// that shares their memory.
+/// An operation that reads its operands, and whose results lie without gaps.
 template <typename Model, typename ConcreteOp>
-struct ReadingInterface
+struct ContiguousInterface
     : BufferizableOpInterface::ExternalModel<Model, ConcreteOp> {
   bool bufferizesToMemoryRead(Operation *, OpOperand &,
                               const AnalysisState &) const {
     return true;
   }
+  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
+                                          const BufferizationOptions &,
+                                          const BufferizationState &,
+                                          SmallVector<Value> &) const {
+    return contiguousType(value.getType());
+  }
+};
+
+/// One that writes none of its operands, and gives nothing that shares their
+/// memory.
+template <typename Model, typename ConcreteOp>
+struct ReadingInterface : ContiguousInterface<Model, ConcreteOp> {
   bool bufferizesToMemoryWrite(Operation *, OpOperand &,
                                const AnalysisState &) const {
     return false;
@@ -103,12 +141,7 @@ struct ReadingInterface
   }
 };
 
-struct LoopInterface
-    : BufferizableOpInterface::ExternalModel<LoopInterface, LoopOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
+struct LoopInterface : ContiguousInterface<LoopInterface, LoopOp> {
 
   bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
                                const AnalysisState &) const {
@@ -159,13 +192,6 @@ struct LoopInterface
     return true;
   }
 
-  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
-                                          const BufferizationOptions &,
-                                          const BufferizationState &,
-                                          SmallVector<Value> &) const {
-    return contiguousType(value.getType());
-  }
-
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
@@ -180,30 +206,13 @@ struct LoopInterface
       return loop.emitOpError("trip count, condition and lengths must be made "
                               "scalars before bufferization (loop-scalarize)");
     SmallVector<Value> inits;
-    for (Value init : loop.getInits()) {
-      if (!isa<TensorType>(init.getType())) {
-        inits.push_back(init);
-        continue;
-      }
-      FailureOr<Value> buffer = getBuffer(rewriter, init, options, state);
-      if (failed(buffer))
-        return failure();
-      buffer = castBuffer(rewriter, *buffer, contiguousType(init.getType()),
-                          options);
-      if (failed(buffer))
-        return failure();
-      inits.push_back(*buffer);
-    }
-    SmallVector<Type> results, arguments;
-    for (Value result : loop.getResults())
-      results.push_back(isa<TensorType>(result.getType())
-                            ? Type(contiguousType(result.getType()))
-                            : result.getType());
+    if (failed(getContiguousBuffers(loop.getInits(), inits, rewriter, options,
+                                    state)))
+      return failure();
     Block *body = loop.getLoopBody();
-    for (BlockArgument arg : body->getArguments())
-      arguments.push_back(isa<TensorType>(arg.getType())
-                              ? Type(contiguousType(arg.getType()))
-                              : arg.getType());
+    auto results = llvm::map_to_vector(loop.getResultTypes(), bufferTypeOf);
+    auto arguments =
+        llvm::map_to_vector(body->getArgumentTypes(), bufferTypeOf);
     auto buffered =
         LoopOp::create(rewriter, loop.getLoc(), results, arguments,
                        loop.getTripCount(), loop.getCondition(), inits,
@@ -236,26 +245,17 @@ struct YieldInterface : ReadingInterface<YieldInterface, YieldOp> {
                           BufferizationState &state) const {
     auto yield = cast<YieldOp>(op);
     SmallVector<Value> carried, collected;
-    auto convert = [&](ValueRange values, SmallVector<Value> &out,
-                       bool contiguous) -> LogicalResult {
-      for (Value value : values) {
-        if (!isa<TensorType>(value.getType())) {
-          out.push_back(value);
-          continue;
-        }
-        FailureOr<Value> buffer = getBuffer(rewriter, value, options, state);
-        if (succeeded(buffer) && contiguous)
-          buffer = castBuffer(rewriter, *buffer,
-                              contiguousType(value.getType()), options);
-        if (failed(buffer))
-          return failure();
-        out.push_back(*buffer);
-      }
-      return success();
-    };
-    if (failed(convert(yield.getCarried(), carried, true)) ||
-        failed(convert(yield.getCollected(), collected, false)))
+    if (failed(getContiguousBuffers(yield.getCarried(), carried, rewriter,
+                                    options, state)))
       return failure();
+    for (Value value : yield.getCollected()) {
+      FailureOr<Value> buffer = value;
+      if (isa<TensorType>(value.getType()))
+        buffer = getBuffer(rewriter, value, options, state);
+      if (failed(buffer))
+        return failure();
+      collected.push_back(*buffer);
+    }
     replaceOpWithNewBufferizedOp<YieldOp>(rewriter, op, yield.getCondition(),
                                           carried, collected);
     return success();
@@ -283,12 +283,7 @@ struct AddressOfInterface
 
 /// What is added to the result may stand in the operand's memory, and the
 /// operand's memory may be freed: it counts as written.
-struct ReserveInterface
-    : BufferizableOpInterface::ExternalModel<ReserveInterface, ReserveOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
+struct ReserveInterface : ContiguousInterface<ReserveInterface, ReserveOp> {
   bool bufferizesToMemoryWrite(Operation *, OpOperand &,
                                const AnalysisState &) const {
     return true;
@@ -297,26 +292,16 @@ struct ReserveInterface
                                       const AnalysisState &) const {
     return {{op->getResult(0), BufferRelation::Unknown, /*isDefinite=*/false}};
   }
-  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
-                                          const BufferizationOptions &,
-                                          const BufferizationState &,
-                                          SmallVector<Value> &) const {
-    return contiguousType(value.getType());
-  }
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto reserve = cast<ReserveOp>(op);
-    FailureOr<Value> buffer =
-        getBuffer(rewriter, reserve.getBuffer(), options, state);
-    if (succeeded(buffer))
-      buffer =
-          castBuffer(rewriter, *buffer,
-                     contiguousType(reserve.getBuffer().getType()), options);
-    if (failed(buffer))
+    SmallVector<Value> buffer;
+    if (failed(getContiguousBuffers(reserve.getBuffer(), buffer, rewriter,
+                                    options, state)))
       return failure();
     replaceOpWithNewBufferizedOp<ReserveOp>(
-        rewriter, op, buffer->getType(), rewriter.getIndexType(), *buffer,
+        rewriter, op, buffer[0].getType(), rewriter.getIndexType(), buffer[0],
         reserve.getOffset(), reserve.getUsed(), reserve.getFront(),
         reserve.getBack(), reserve.getAxisAttr());
     return success();
@@ -334,16 +319,13 @@ struct FourierInterface
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto transform = cast<rt::FourierOp>(op);
-    Type type = transform.getData().getType();
-    FailureOr<Value> buffer =
-        getBuffer(rewriter, transform.getData(), options, state);
-    if (succeeded(buffer))
-      buffer = castBuffer(rewriter, *buffer, contiguousType(type), options);
-    if (failed(buffer))
+    SmallVector<Value> buffer;
+    if (failed(getContiguousBuffers(transform.getData(), buffer, rewriter,
+                                    options, state)))
       return failure();
-    rt::FourierOp::create(rewriter, op->getLoc(), *buffer,
+    rt::FourierOp::create(rewriter, op->getLoc(), buffer[0],
                           transform.getInverse());
-    replaceOpWithBufferizedValues(rewriter, op, *buffer);
+    replaceOpWithBufferizedValues(rewriter, op, buffer);
     return success();
   }
 };
@@ -385,21 +367,12 @@ struct ListAtInterface : ReadingInterface<ListAtInterface, list::AtOp> {
   bool isWritable(Operation *, Value, const AnalysisState &) const {
     return false;
   }
-  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
-                                          const BufferizationOptions &,
-                                          const BufferizationState &,
-                                          SmallVector<Value> &) const {
-    return contiguousType(value.getType());
-  }
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &,
                           BufferizationState &) const {
     auto at = cast<list::AtOp>(op);
-    SmallVector<Type> types;
-    for (Type type : at->getResultTypes())
-      types.push_back(isa<TensorType>(type) ? Type(contiguousType(type))
-                                            : type);
+    auto types = llvm::map_to_vector(at->getResultTypes(), bufferTypeOf);
     replaceOpWithNewBufferizedOp<list::AtOp>(rewriter, op, types, at.getList(),
                                              at.getPosition());
     return success();
@@ -412,30 +385,16 @@ struct CustomInterface : ReadingInterface<CustomInterface, rt::CustomOp> {
   bool isWritable(Operation *, Value, const AnalysisState &) const {
     return true;
   }
-  FailureOr<BufferLikeType> getBufferType(Operation *, Value value,
-                                          const BufferizationOptions &,
-                                          const BufferizationState &,
-                                          SmallVector<Value> &) const {
-    return contiguousType(value.getType());
-  }
 
   LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto custom = cast<rt::CustomOp>(op);
     SmallVector<Value> operands;
-    for (Value operand : custom.getValues()) {
-      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
-      if (succeeded(buffer))
-        buffer = castBuffer(rewriter, *buffer,
-                            contiguousType(operand.getType()), options);
-      if (failed(buffer))
-        return failure();
-      operands.push_back(*buffer);
-    }
-    SmallVector<Type> types;
-    for (Type type : custom->getResultTypes())
-      types.push_back(contiguousType(type));
+    if (failed(getContiguousBuffers(custom.getValues(), operands, rewriter,
+                                    options, state)))
+      return failure();
+    auto types = llvm::map_to_vector(custom->getResultTypes(), bufferTypeOf);
     replaceOpWithNewBufferizedOp<rt::CustomOp>(
         rewriter, op, types, custom.getSymbol(), operands, custom.getInputs(),
         custom.getOutputs(), custom.getNodeAttributes(), custom.getWhere(),

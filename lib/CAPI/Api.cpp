@@ -90,65 +90,52 @@ static int setText(loopc_compile_options *options,
                    [&] { options->*member = std::string(text); });
 }
 
+#define LOOPC_TEXT_OPTION(name, member)                                        \
+  extern "C" int loopc_compile_options_set_##name(                             \
+      loopc_compile_options *options, const char *text) {                      \
+    return setText(options, &loopc_compile_options::member, text);             \
+  }
+LOOPC_TEXT_OPTION(target, target)
+LOOPC_TEXT_OPTION(cpu, cpu)
+LOOPC_TEXT_OPTION(features, features)
+LOOPC_TEXT_OPTION(chip, chip)
+LOOPC_TEXT_OPTION(base_directory, baseDirectory)
+LOOPC_TEXT_OPTION(cache, cache)
+
+#define LOOPC_CHOICE_OPTION(name, member, parse)                               \
+  extern "C" int loopc_compile_options_set_##name(                             \
+      loopc_compile_options *options, const char *choice) {                    \
+    if (choice && *choice && !parse(choice))                                   \
+      return LOOPC_COMPILE_ERROR_ARGUMENT;                                     \
+    return setText(options, &loopc_compile_options::member, choice);           \
+  }
+LOOPC_CHOICE_OPTION(device_loops, deviceLoops, loopc::parseDeviceLoops)
+LOOPC_CHOICE_OPTION(cublas, cublas, loopc::parseCublas)
+LOOPC_CHOICE_OPTION(weights, weights, loopc::parseWeightType)
+
+#define LOOPC_FLAG_OPTION(name, member)                                        \
+  extern "C" int loopc_compile_options_set_##name(                             \
+      loopc_compile_options *options, int enabled) {                           \
+    return setOption(options, true, [&] { options->member = enabled != 0; });  \
+  }
+LOOPC_FLAG_OPTION(allow_tf32, allowTf32)
+LOOPC_FLAG_OPTION(ort_compat, ortCompat)
+LOOPC_FLAG_OPTION(fp_contract, fpContract)
+LOOPC_FLAG_OPTION(verify, verify)
+LOOPC_FLAG_OPTION(check_accesses, checkAccesses)
+LOOPC_FLAG_OPTION(profile, profile)
+LOOPC_FLAG_OPTION(strict_cache, strictCache)
+
 extern "C" int
 loopc_compile_options_set_opt_level(loopc_compile_options *options, int level) {
   return setOption(options, level >= 0 && level <= 3,
                    [&] { options->optLevel = level; });
 }
 
-extern "C" int loopc_compile_options_set_target(loopc_compile_options *options,
-                                                const char *triple) {
-  return setText(options, &loopc_compile_options::target, triple);
-}
-
-extern "C" int loopc_compile_options_set_cpu(loopc_compile_options *options,
-                                             const char *cpu) {
-  return setText(options, &loopc_compile_options::cpu, cpu);
-}
-
-extern "C" int
-loopc_compile_options_set_features(loopc_compile_options *options,
-                                   const char *features) {
-  return setText(options, &loopc_compile_options::features, features);
-}
-
-extern "C" int loopc_compile_options_set_chip(loopc_compile_options *options,
-                                              const char *chip) {
-  return setText(options, &loopc_compile_options::chip, chip);
-}
-
 extern "C" int
 loopc_compile_options_set_min_kernel_work(loopc_compile_options *options,
                                           int work) {
   return setOption(options, work >= 0, [&] { options->minKernelWork = work; });
-}
-
-extern "C" int
-loopc_compile_options_set_allow_tf32(loopc_compile_options *options,
-                                     int enabled) {
-  return setOption(options, true, [&] { options->allowTf32 = enabled != 0; });
-}
-
-extern "C" int
-loopc_compile_options_set_device_loops(loopc_compile_options *options,
-                                       const char *form) {
-  if (form && *form && !loopc::parseDeviceLoops(form))
-    return LOOPC_COMPILE_ERROR_ARGUMENT;
-  return setText(options, &loopc_compile_options::deviceLoops, form);
-}
-
-extern "C" int loopc_compile_options_set_cublas(loopc_compile_options *options,
-                                                const char *which) {
-  if (which && *which && !loopc::parseCublas(which))
-    return LOOPC_COMPILE_ERROR_ARGUMENT;
-  return setText(options, &loopc_compile_options::cublas, which);
-}
-
-extern "C" int loopc_compile_options_set_weights(loopc_compile_options *options,
-                                                 const char *type) {
-  if (type && *type && !loopc::parseWeightType(type))
-    return LOOPC_COMPILE_ERROR_ARGUMENT;
-  return setText(options, &loopc_compile_options::weights, type);
 }
 
 /// Letters and digits as C has them, whatever the locale.
@@ -170,41 +157,6 @@ extern "C" int loopc_compile_options_set_name(loopc_compile_options *options,
 }
 
 extern "C" int
-loopc_compile_options_set_base_directory(loopc_compile_options *options,
-                                         const char *directory) {
-  return setText(options, &loopc_compile_options::baseDirectory, directory);
-}
-
-extern "C" int
-loopc_compile_options_set_ort_compat(loopc_compile_options *options,
-                                     int enabled) {
-  return setOption(options, true, [&] { options->ortCompat = enabled != 0; });
-}
-
-extern "C" int
-loopc_compile_options_set_fp_contract(loopc_compile_options *options,
-                                      int enabled) {
-  return setOption(options, true, [&] { options->fpContract = enabled != 0; });
-}
-
-extern "C" int loopc_compile_options_set_verify(loopc_compile_options *options,
-                                                int enabled) {
-  return setOption(options, true, [&] { options->verify = enabled != 0; });
-}
-
-extern "C" int
-loopc_compile_options_set_check_accesses(loopc_compile_options *options,
-                                         int enabled) {
-  return setOption(options, true,
-                   [&] { options->checkAccesses = enabled != 0; });
-}
-
-extern "C" int loopc_compile_options_set_profile(loopc_compile_options *options,
-                                                 int enabled) {
-  return setOption(options, true, [&] { options->profile = enabled != 0; });
-}
-
-extern "C" int
 loopc_compile_options_disable_pass(loopc_compile_options *options,
                                    const char *name) {
   return setOption(options, name && *name,
@@ -220,17 +172,6 @@ loopc_compile_options_add_custom_ops(loopc_compile_options *options,
     auto absolute = std::filesystem::absolute(path, error);
     options->customLibraries.push_back(error ? path : absolute.string());
   });
-}
-
-extern "C" int loopc_compile_options_set_cache(loopc_compile_options *options,
-                                               const char *folder) {
-  return setText(options, &loopc_compile_options::cache, folder);
-}
-
-extern "C" int
-loopc_compile_options_set_strict_cache(loopc_compile_options *options,
-                                       int enabled) {
-  return setOption(options, true, [&] { options->strictCache = enabled != 0; });
 }
 
 extern "C" int loopc_compile_options_set_timeout(loopc_compile_options *options,

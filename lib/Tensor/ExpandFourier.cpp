@@ -360,15 +360,9 @@ Value Expansion::transform(const Reader &x, Extents batch, Value n) {
 /// A loop over the passes, which divides the length that is left.
 Value Expansion::transformDynamic(const Reader &x, Extents batch, Value n) {
   Value roots = makeRoots(n), first = makeNumbers(batch, n, x);
-  Type i1 = b.getI1Type(), type = first.getType();
-  Type counter = b.getIndexType();
-  SmallVector<Type> results{counter, counter, type};
-  SmallVector<Type> arguments{b.getI64Type(), i1};
-  llvm::append_range(arguments, results);
   Value isMore = compare(IP::ugt, n, index(1));
-  auto loop = LoopOp::create(b, results, arguments, Value(), isMore,
-                             ValueRange{n, index(1), first}, ValueRange(),
-                             ValueRange(), LoopPorts());
+  auto loop = LoopOp::create(b, b.getI64Type(), b.getI1Type(), Value(), isMore,
+                             ValueRange{n, index(1), first});
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(loop.getLoopBody());
   Value left = loop.getCarriedArgs()[0], stride = loop.getCarriedArgs()[1];

@@ -19,10 +19,9 @@ namespace pb = ::onnx;
 
 /// `to` [b, heads, s, size] of `from` [b, s, heads * size].
 static std::string writeHeads(StringRef from, StringRef to, int64_t heads) {
-  return llvm::formatv("{1}_shape = Constant<value_ints = [0, 0, {2}, -1]>()\n"
-                       "{1}_heads = Reshape({0}, {1}_shape)\n"
-                       "{1} = Transpose<perm = [0, 2, 1, 3]>({1}_heads)\n",
-                       from, to, heads);
+  return llvm::formatv(
+      "{1} = Transpose<perm = [0, 2, 1, 3]>(Reshape({0}, [0, 0, {2}, -1]))\n",
+      from, to, heads);
 }
 
 /// The parts of `from` [b, s, heads, parts, size], each as heads.
@@ -30,12 +29,10 @@ static std::string writePacked(StringRef from, ArrayRef<StringRef> to) {
   std::string parts, rest;
   for (StringRef name : to) {
     parts += (parts.empty() ? "" : ", ") + ("part_" + name).str();
-    rest += llvm::formatv("{0}_flat = Squeeze(part_{0}, three)\n"
-                          "{0} = Transpose<perm = [0, 2, 1, 3]>({0}_flat)\n",
-                          name);
+    rest += llvm::formatv(
+        "{0} = Transpose<perm = [0, 2, 1, 3]>(Squeeze(part_{0}, [3]))\n", name);
   }
-  return "three = Constant<value_ints = [3]>()\n" +
-         llvm::formatv("{0} = Split<axis = 3, num_outputs = {1}>({2})\n", parts,
+  return llvm::formatv("{0} = Split<axis = 3, num_outputs = {1}>({2})\n", parts,
                        to.size(), from)
              .str() +
          rest;
@@ -55,20 +52,17 @@ class MaskWriter {
 public:
   /// `filter`: the node of what is added where a key is not seen.
   explicit MaskWriter(StringRef filter)
-      : text(llvm::formatv("filter0 = {0}\n"
-                           "filter = CastLike(filter0, q)\n"
-                           "zero = Sub(filter, filter)\n"
-                           "first = Constant<value_int = 0>()\n"
-                           "step = Constant<value_int = 1>()\n"
-                           "none = Constant<value_ints = [0]>()\n"
-                           "at1 = Constant<value_ints = [1]>()\n"
-                           "at12 = Constant<value_ints = [1, 2]>()\n"
-                           "keys1 = Shape<start = 2, end = 3>(k)\n"
-                           "keys = Squeeze(keys1, none)\n"
-                           "queries1 = Shape<start = 2, end = 3>(q)\n"
-                           "queries = Squeeze(queries1, none)\n"
-                           "columns = Range(first, keys, step)\n",
-                           filter)) {}
+      : text(llvm::formatv(
+            "filter0 = {0}\n"
+            "filter = CastLike(filter0, q)\n"
+            "zero = filter - filter\n"
+            "at1 = Constant<value_ints = [1]>()\n"
+            "at12 = Constant<value_ints = [1, 2]>()\n"
+            "keys1 = Shape<start = 2, end = 3>(k)\n"
+            "keys = Squeeze(keys1, [0])\n"
+            "queries = Squeeze(Shape<start = 2, end = 3>(q), [0])\n"
+            "columns = Range(0, keys, 1)\n",
+            filter)) {}
 
   void add(const Twine &nodes, StringRef mask) {
     text += nodes.str();
@@ -77,7 +71,7 @@ public:
       return;
     }
     std::string sum = "sum_" + mask.str();
-    text += llvm::formatv("{0} = Add({1}, {2})\n", sum, current, mask);
+    text += llvm::formatv("{0} = {1} + {2}\n", sum, current, mask);
     current = sum;
   }
 
@@ -91,49 +85,35 @@ public:
       // Where the keys of each row of the batch end; then where they begin, or
       // the sums of the lengths of queries and of keys, which tell the same.
       // The shape is checked by a Reshape.
-      nodes =
-          llvm::formatv("bounds64 = Cast<to = 7>({0})\n"
-                        "given = Shape(bounds64)\n"
-                        "batch = Shape<start = 0, end = 1>(q)\n"
-                        "batch2 = Add(batch, batch)\n"
-                        "batch3 = Add(batch2, batch)\n"
-                        "pair = Constant<value_ints = [2]>()\n"
-                        "sums = Add(batch3, pair)\n"
-                        "hasBegins = Equal(given, batch2)\n"
-                        "hasSums = Equal(given, sums)\n"
-                        "length0 = Where(hasSums, sums, batch)\n"
-                        "length1 = Where(hasBegins, batch2, length0)\n"
-                        "bounds = Reshape<allowzero = 1>(bounds64, length1)\n"
-                        "ends = Slice(bounds, none, batch)\n"
-                        "ends1 = Unsqueeze(ends, at1)\n"
-                        "origins = ConstantOfShape<value = int64[1] {{0}>"
-                        "(batch)\n"
-                        "both = Concat<axis = 0>(bounds, origins)\n"
-                        "second = Slice(both, batch, batch2)\n"
-                        "begins = Where(hasBegins, second, origins)\n"
-                        "begins1 = Unsqueeze(begins, at1)\n"
-                        "within = Less(columns, ends1)\n"
-                        "after = GreaterOrEqual(columns, begins1)\n"
-                        "kept = And(within, after)\n",
-                        name);
+      nodes = llvm::formatv(
+          "bounds64 = int64({0})\n"
+          "given = Shape(bounds64)\n"
+          "batch = Shape<start = 0, end = 1>(q)\n"
+          "batch2 = batch + batch\n"
+          "sums = batch2 + batch + [2]\n"
+          "hasBegins = given == batch2\n"
+          "bounds = Reshape<allowzero = 1>(bounds64, Where(hasBegins, batch2, "
+          "Where(given == sums, sums, batch)))\n"
+          "origins = ConstantOfShape<value = int64[1] {{0}>(batch)\n"
+          "second = Slice(Concat<axis = 0>(bounds, origins), batch, batch2)\n"
+          "after = columns >= Unsqueeze(Where(hasBegins, second, origins), "
+          "at1)\n"
+          "kept = columns < Unsqueeze(Slice(bounds, [0], batch), at1) & "
+          "after\n",
+          name);
     else
-      nodes = llvm::formatv("kept = Cast<to = 9>({0})\n", name);
-    nodes += llvm::formatv("kept4 = Unsqueeze(kept, {0})\n"
-                           "padding = Where(kept4, zero, filter)\n",
-                           *rank == 3 ? "at1" : "at12");
+      nodes = llvm::formatv("kept = bool({0})\n", name);
+    nodes +=
+        llvm::formatv("padding = Where(Unsqueeze(kept, {0}), zero, filter)\n",
+                      *rank == 3 ? "at1" : "at12");
     add(nodes, "padding");
     return true;
   }
 
   /// Queries are the last keys, and see none behind their own.
   void addCausal() {
-    add("lowest0 = Constant<value_float = -3.4028235e38>()\n"
-        "lowest = CastLike(lowest0, q)\n"
-        "before = Sub(keys, queries)\n"
-        "rows0 = Range(before, keys, step)\n"
-        "rows = Unsqueeze(rows0, at1)\n"
-        "seen = LessOrEqual(columns, rows)\n"
-        "causal = Where(seen, zero, lowest)\n",
+    add("seen = columns <= Unsqueeze(Range(keys - queries, keys, 1), at1)\n"
+        "causal = Where(seen, zero, CastLike(-3.4028235e38, q))\n",
         "causal");
   }
 
@@ -143,9 +123,7 @@ public:
 
 /// The heads of the rows, as one row each.
 static constexpr StringLiteral kOutput =
-    "rows_first = Transpose<perm = [0, 2, 1, 3]>(heads)\n"
-    "flat = Constant<value_ints = [0, 0, -1]>()\n"
-    "output = Reshape(rows_first, flat)\n";
+    "output = Reshape(Transpose<perm = [0, 2, 1, 3]>(heads), [0, 0, -1])\n";
 
 /// output [b, s, n * h] of q, k, v and the mask.
 static std::string writeProducts(const ContribCall &call,
@@ -166,21 +144,16 @@ static std::string writePlainProducts(const ContribCall &call,
                                       const MaskWriter &mask) {
   std::string text = mask.text;
   text += call.getFloat("scale", 0) != 0
-              ? "factor = Constant<value_float: float = @scale>()\n"
-              : "size = Shape<start = 3>(q)\n"
-                "size_f = Cast<to = 1>(size)\n"
-                "root = Sqrt(size_f)\n"
-                "factor = Reciprocal(root)\n";
+              ? "factor = @scale\n"
+              : "factor = Reciprocal(Sqrt(float(Shape<start = 3>(q))))\n";
   return text +
-         llvm::formatv("turned = Transpose<perm = [0, 1, 3, 2]>(k)\n"
-                       "products = MatMul(q, turned)\n"
-                       "scaled = Mul(products, factor)\n"
-                       "masked = {0}\n"
-                       "weighed = Softmax<axis = 3>(masked)\n"
-                       "heads = MatMul(weighed, v)\n",
-                       mask.current.empty()
-                           ? "Identity(scaled)"
-                           : "Add(scaled, " + mask.current + ")")
+         llvm::formatv(
+             "products = MatMul(q, Transpose<perm = [0, 1, 3, 2]>(k))\n"
+             "scaled = products * factor\n"
+             "masked = {0}\n"
+             "heads = MatMul(Softmax<axis = 3>(masked), v)\n",
+             mask.current.empty() ? "Identity(scaled)"
+                                  : "Add(scaled, " + mask.current + ")")
              .str() +
          kOutput.str();
 }
@@ -192,8 +165,7 @@ static bool isPlain(const ContribCall &call, unsigned bias) {
   return type && type.isF32() && !call.has(bias);
 }
 
-static constexpr StringLiteral kFilter =
-    "Constant<value_float: float = @mask_filter_value>()";
+static constexpr StringLiteral kFilter = "@mask_filter_value";
 
 //===----------------------------------------------------------------------===//
 // MultiHeadAttention and Attention
@@ -213,17 +185,15 @@ static std::string writeMultiHeadInputs(const ContribCall &call) {
     return writePacked("query", {"q", "k0", "v0"});
   std::string text, names[] = {"query", "key", "value"};
   if (call.has(Bias)) {
-    text = "origin = Constant<value_ints = [0]>()\n"
-           "size1 = Shape<start = 2>(query)\n"
-           "size2 = Add(size1, size1)\n"
-           "total = Shape(bias)\n"
-           "bias_q = Slice(bias, origin, size1)\n"
+    text = "size1 = Shape<start = 2>(query)\n"
+           "size2 = size1 + size1\n"
            "bias_k = Slice(bias, size1, size2)\n"
-           "bias_v = Slice(bias, size2, total)\n"
-           "query_b = Add(query, bias_q)\n";
+           "bias_v = Slice(bias, size2, Shape(bias))\n"
+           "query_b = query + Slice(bias, [0], size1)\n";
     names[0] = "query_b";
     if (keyRank == 3) {
-      text += "key_b = Add(key, bias_k)\nvalue_b = Add(value, bias_v)\n";
+      text += "key_b = key + bias_k\n"
+              "value_b = value + bias_v\n";
       names[1] = "key_b";
       names[2] = "value_b";
     }
@@ -267,14 +237,12 @@ static std::string writeMultiHeadAttention(const ContribCall &call) {
 /// `to` [b, heads, p, size] of the buffer `past`: the first `past_size` keys of
 /// each row; where there are beams, those of the beam that each came from.
 static std::string writeHistory(bool hasBeams, StringRef past, StringRef to) {
-  std::string text = llvm::formatv(
-      "{1}_own = Slice({0}, origin, past_size, second)\n", past, to);
+  std::string text =
+      llvm::formatv("{1}_own = Slice({0}, [0], past_size, second)\n", past, to);
   if (!hasBeams)
     return text + llvm::formatv("{0} = Identity({0}_own)\n", to).str();
-  return text + llvm::formatv("{0}_like = Shape({0}_own)\n"
-                              "{0}_from = Expand(sources, {0}_like)\n"
-                              "{0} = GatherElements<axis = 0>"
-                              "({0}_own, {0}_from)\n",
+  return text + llvm::formatv("{0} = GatherElements<axis = 0>({0}_own, "
+                              "Expand(sources, Shape({0}_own)))\n",
                               to)
                     .str();
 }
@@ -282,25 +250,14 @@ static std::string writeHistory(bool hasBeams, StringRef past, StringRef to) {
 /// sources [b, 1, p, 1]: the row of the batch that each key of the past is of.
 /// cache_indirection [b / beams, beams, most] says which beam.
 static constexpr StringLiteral kSources =
-    "beam_column = Constant<value_ints = [-1, 1]>()\n"
-    "beams64 = Cast<to = 7>(beam_width)\n"
-    "beams = Reshape(beams64, unit)\n"
+    "beams = Reshape(int64(beam_width), [1])\n"
     "rows1 = Shape<start = 0, end = 1>(query)\n"
-    "rows0 = Squeeze(rows1, origin)\n"
-    "nought = Constant<value_int = 0>()\n"
-    "step = Constant<value_int = 1>()\n"
-    "rows = Range(nought, rows0, step)\n"
-    "groups = Div(rows, beams)\n"
-    "firsts0 = Mul(groups, beams)\n"
-    "firsts = Reshape(firsts0, beam_column)\n"
-    "most = Shape<start = 2>(cache_indirection)\n"
-    "by_row = Concat<axis = 0>(rows1, most)\n"
-    "origins0 = Cast<to = 7>(cache_indirection)\n"
-    "origins1 = Reshape<allowzero = 1>(origins0, by_row)\n"
-    "origins = Slice(origins1, origin, past_size, unit)\n"
-    "sources0 = Add(origins, firsts)\n"
-    "at13 = Constant<value_ints = [1, 3]>()\n"
-    "sources = Unsqueeze(sources0, at13)\n";
+    "firsts0 = Range(0, Squeeze(rows1, [0]), 1) / beams * beams\n"
+    "origins0 = int64(cache_indirection)\n"
+    "origins1 = Reshape<allowzero = 1>(origins0, Concat<axis = 0>(rows1, "
+    "Shape<start = 2>(cache_indirection)))\n"
+    "sources = Unsqueeze(Slice(origins1, [0], past_size, [1]) + "
+    "Reshape(firsts0, [-1, 1]), [1, 3])\n";
 
 /// One step of a decoder. Keys and values of a buffer are those of the steps
 /// before, and this one's take the next place; or they are an encoder's.
@@ -330,27 +287,21 @@ static std::string writeDecoderAttention(const ContribCall &call) {
   std::string text, past, last;
   bool hasPast = call.has(PastKey);
   if (hasPast && isBuffer) {
-    text = "origin = Constant<value_ints = [0]>()\n"
-           "unit = Constant<value_ints = [1]>()\n"
-           "second = Constant<value_ints = [2]>()\n"
-           "past_size0 = Cast<to = 7>(past_sequence_length)\n"
-           "past_size = Reshape(past_size0, unit)\n";
+    text = "second = Constant<value_ints = [2]>()\n"
+           "past_size = Reshape(int64(past_sequence_length), [1])\n";
     if (hasBeams)
       text += kSources.str();
     for (StringRef name : {"key", "value"}) {
       text +=
           writeHistory(hasBeams, ("past_" + name).str(), ("old_" + name).str());
-      last += llvm::formatv("{0}_end = Shape<start = 2, end = 3>(past_{0})\n"
-                            "{0}_next = Add(past_size, unit)\n"
-                            "{0}_rest = Slice(past_{0}, {0}_next, {0}_end, "
-                            "second)\n"
-                            "{0}_own = Slice(past_{0}, origin, past_size, "
-                            "second)\n"
-                            "{0}_new = Slice(all_{0}, past_size, {0}_next, "
-                            "second)\n"
-                            "present_{0} = Concat<axis = 2>({0}_own, {0}_new, "
-                            "{0}_rest)\n",
-                            name);
+      last += llvm::formatv(
+          "{0}_next = past_size + [1]\n"
+          "{0}_rest = Slice(past_{0}, {0}_next, Shape<start = 2, end = "
+          "3>(past_{0}), second)\n"
+          "{0}_own = Slice(past_{0}, [0], past_size, second)\n"
+          "present_{0} = Concat<axis = 2>({0}_own, Slice(all_{0}, past_size, "
+          "{0}_next, second), {0}_rest)\n",
+          name);
     }
     past = ", old_key, old_value";
   } else {
@@ -382,8 +333,8 @@ static std::string writeAttention(const ContribCall &call) {
     return call.refuse("rotary embeddings within, and buffers that past and "
                        "present share");
   std::string text = "product = MatMul(input, weights)\n";
-  text += call.has(Bias) ? "all = Add(product, bias)\n"
-                         : "all = Identity(product)\n";
+  text +=
+      call.has(Bias) ? "all = product + bias\n" : "all = Identity(product)\n";
   text += call.getAttr("qkv_hidden_sizes")
               ? "sizes = Constant<value_ints: ints = @qkv_hidden_sizes>()\n"
                 "q1, k1, v1 = Split<axis = 2>(all, sizes)\n"
@@ -391,17 +342,14 @@ static std::string writeAttention(const ContribCall &call) {
   text += writeHeads("q1", "q", heads) + writeHeads("k1", "k0", heads) +
           writeHeads("v1", "v0", heads);
   if (call.has(Past))
-    text += "origin = Constant<value_ints = [0]>()\n"
-            "pk1, pv1 = Split<axis = 0, num_outputs = 2>(past)\n"
-            "past_key = Squeeze(pk1, origin)\n"
-            "past_value = Squeeze(pv1, origin)\n";
+    text += "pk1, pv1 = Split<axis = 0, num_outputs = 2>(past)\n"
+            "past_key = Squeeze(pk1, [0])\n"
+            "past_value = Squeeze(pv1, [0])\n";
   text += writePast(call.has(Past), "past_key", "k0", "k") +
           writePast(call.has(Past), "past_value", "v0", "v");
   if (call.wants(1))
-    text += "front = Constant<value_ints = [0]>()\n"
-            "present_k = Unsqueeze(k, front)\n"
-            "present_v = Unsqueeze(v, front)\n"
-            "present = Concat<axis = 0>(present_k, present_v)\n";
+    text +=
+        "present = Concat<axis = 0>(Unsqueeze(k, [0]), Unsqueeze(v, [0]))\n";
   MaskWriter mask(kFilter);
   if (call.has(Mask) && !mask.addPadding("mask_index", call.getRank(Mask)))
     return call.refuse("a mask whose rank is not 1, 2 or 3");
@@ -444,12 +392,9 @@ static std::string writeRotaryInput(const ContribCall &call) {
     text = llvm::formatv("shape = Constant<value_ints = [0, 0, {0}, -1]>()\n",
                          heads);
   else
-    text = "start = Constant<value_ints = [0, 0, -1]>()\n"
-           "half = Shape<start = 1>(cos_cache)\n"
-           "size = Add(half, half)\n"
-           "shape = Concat<axis = 0>(start, size)\n";
-  return text + "parts = Reshape(input, shape)\n"
-                "x = Transpose<perm = [0, 2, 1, 3]>(parts)\n";
+    text = "half = Shape<start = 1>(cos_cache)\n"
+           "shape = Concat<axis = 0>([0, 0, -1], half + half)\n";
+  return text + "x = Transpose<perm = [0, 2, 1, 3]>(Reshape(input, shape))\n";
 }
 
 /// output, in the form of the input, by tables of the given names.
@@ -460,9 +405,8 @@ static std::string writeRotated(const ContribCall &call, StringRef tables) {
       tables);
   if (call.getRank(0) == 4)
     return text + "output = Identity(y)\n";
-  return text + "rows = Transpose<perm = [0, 2, 1, 3]>(y)\n"
-                "flat = Shape(input)\n"
-                "output = Reshape(rows, flat)\n";
+  return text +
+         "output = Reshape(Transpose<perm = [0, 2, 1, 3]>(y), Shape(input))\n";
 }
 
 static std::string writeRotaryEmbedding(const ContribCall &call) {
@@ -478,16 +422,11 @@ static std::string writeRotaryEmbedding(const ContribCall &call) {
     text += "places = Identity(position_ids)\n";
   else
     // Where the first position is.
-    text += "front = Constant<value_ints = [0]>()\n"
-            "zero = Constant<value_int = 0>()\n"
-            "one = Constant<value_int = 1>()\n"
+    text += "zero = Constant<value_int = 0>()\n"
             "length1 = Shape<start = 2, end = 3>(x)\n"
-            "length = Squeeze(length1, front)\n"
-            "batch = Shape<start = 0, end = 1>(x)\n"
-            "offsets = Range(zero, length, one)\n"
-            "row = Add(offsets, position_ids)\n"
-            "both = Concat<axis = 0>(batch, length1)\n"
-            "places = Expand(row, both)\n";
+            "both = Concat<axis = 0>(Shape<start = 0, end = 1>(x), length1)\n"
+            "places = Expand(Range(zero, Squeeze(length1, [0]), 1) + "
+            "position_ids, both)\n";
   return text + writeRotated(call, "cos_cache, sin_cache, places");
 }
 
@@ -528,19 +467,17 @@ static std::string writeManyRotary(const ContribCall &call) {
   call.addConstant("streams", {count}, streams);
   std::string text =
       writeRotaryInput(call) +
-      llvm::formatv("positions = Cast<to = 7>(position_ids)\n"
-                    "behind = Transpose<perm = [1, 2, 0]>(positions)\n"
-                    "each = Gather<axis = 2>(behind, streams)\n"
-                    "each_shape = Shape(each)\n"
-                    "as_rows = Constant<value_ints = [-1, {0}]>()\n"
-                    "places = Reshape(each, as_rows)\n",
-                    count)
+      llvm::formatv(
+          "behind = Transpose<perm = [1, 2, 0]>(int64(position_ids))\n"
+          "each = Gather<axis = 2>(behind, streams)\n"
+          "each_shape = Shape(each)\n"
+          "places = Reshape(each, [-1, {0}])\n",
+          count)
           .str();
   for (StringRef name : {"cos", "sin"})
-    text +=
-        llvm::formatv("{0}_rows = GatherElements<axis = 0>({0}_cache, places)\n"
-                      "{0} = Reshape<allowzero = 1>({0}_rows, each_shape)\n",
-                      name);
+    text += llvm::formatv("{0} = Reshape<allowzero = 1>(GatherElements<axis = "
+                          "0>({0}_cache, places), each_shape)\n",
+                          name);
   return text + writeRotated(call, "cos, sin");
 }
 
@@ -552,31 +489,18 @@ static std::string writeGroupInputs(const ContribCall &call) {
     return writeHeads("query", "q0", heads) + writeHeads("key", "k0", kvHeads) +
            writeHeads("value", "v0", kvHeads);
   return writeHeads("query", "all", heads + 2 * kvHeads) +
-         llvm::formatv("counts = Constant<value_ints = [{0}, {1}, {1}]>()\n"
-                       "q0, k0, v0 = Split<axis = 1>(all, counts)\n",
+         llvm::formatv("q0, k0, v0 = Split<axis = 1>(all, [{0}, {1}, {1}])\n",
                        heads, kvHeads)
              .str();
 }
 
 /// places [b, s]: the position of each new token; those of a prompt begin at 0.
 static constexpr StringLiteral kGroupPlaces =
-    "front = Constant<value_ints = [0]>()\n"
-    "one = Constant<value_int = 1>()\n"
-    "nought = Constant<value_int = 0>()\n"
-    "single = Constant<value_ints = [1]>()\n"
-    "column = Constant<value_ints = [-1, 1]>()\n"
-    "last64 = Cast<to = 7>(seqlens_k)\n"
-    "last = Reshape(last64, column)\n"
-    "total64 = Cast<to = 7>(total_sequence_length)\n"
-    "total1 = Reshape(total64, single)\n"
+    "total1 = Reshape(int64(total_sequence_length), [1])\n"
     "new1 = Shape<start = 2, end = 3>(q0)\n"
-    "new = Squeeze(new1, front)\n"
-    "ends = Add(last, one)\n"
-    "later = Sub(ends, new1)\n"
-    "isPrompt = Equal(new1, total1)\n"
-    "begin = Where(isPrompt, nought, later)\n"
-    "steps = Range(nought, new, one)\n"
-    "places = Add(begin, steps)\n";
+    "later = Reshape(int64(seqlens_k), [-1, 1]) + 1 - new1\n"
+    "places = Where(new1 == total1, 0, later) + Range(0, Squeeze(new1, [0]), "
+    "1)\n";
 
 /// `to` = `past` as long as all tokens need, with `from` at the places.
 static std::string writeGroupPresent(bool hasPast, StringRef past,
@@ -584,17 +508,10 @@ static std::string writeGroupPresent(bool hasPast, StringRef past,
   if (!hasPast)
     return llvm::formatv("{1} = Identity({0})\n", from, to);
   return llvm::formatv(
-      "{2}_had = Shape<start = 2, end = 3>({0})\n"
-      "{2}_short = Sub(total1, {2}_had)\n"
-      "{2}_more = Max({2}_short, front)\n"
-      "{2}_before = Constant<value_ints = [0, 0, 0, 0, 0, 0]>()\n"
-      "{2}_pads = Concat<axis = 0>({2}_before, {2}_more, front)\n"
-      "{2}_base = Pad({0}, {2}_pads)\n"
-      "{2}_axes = Constant<value_ints = [1, 3]>()\n"
-      "{2}_places = Unsqueeze(places, {2}_axes)\n"
-      "{2}_shape = Shape({1})\n"
-      "{2}_at = Expand({2}_places, {2}_shape)\n"
-      "{2} = ScatterElements<axis = 2>({2}_base, {2}_at, {1})\n",
+      "{2}_pads = Concat<axis = 0>([0, 0, 0, 0, 0, 0], Max(total1 - "
+      "Shape<start = 2, end = 3>({0}), [0]), [0])\n"
+      "{2} = ScatterElements<axis = 2>(Pad({0}, {2}_pads), "
+      "Expand(Unsqueeze(places, [1, 3]), Shape({1})), {1})\n",
       past, from, to);
 }
 
@@ -605,17 +522,10 @@ static constexpr unsigned kGroupSinks = 11;
 static std::string writeRepeated(StringRef from, StringRef to, int64_t heads,
                                  int64_t factor) {
   return llvm::formatv(
-      "{1}_in = Cast<to = 1>({0})\n"
-      "{1}_axis = Constant<value_ints = [2]>()\n"
-      "{1}_apart = Unsqueeze({1}_in, {1}_axis)\n"
-      "{1}_times = Constant<value_ints = [1, 1, {3}, 1, 1]>()\n"
-      "{1}_wide = Expand({1}_apart, {1}_times)\n"
-      "{1}_batch = Shape<end = 1>({0})\n"
-      "{1}_heads = Constant<value_ints = [{2}]>()\n"
-      "{1}_rest = Shape<start = 2>({0})\n"
-      "{1}_shape = Concat<axis = 0>({1}_batch, {1}_heads, "
-      "{1}_rest)\n"
-      "{1} = Reshape<allowzero = 1>({1}_wide, {1}_shape)\n",
+      "{1}_shape = Concat<axis = 0>(Shape<end = 1>({0}), [{2}], Shape<start = "
+      "2>({0}))\n"
+      "{1} = Reshape<allowzero = 1>(Expand(Unsqueeze(float({0}), [2]), [1, 1, "
+      "{3}, 1, 1]), {1}_shape)\n",
       from, to, heads, factor);
 }
 
@@ -625,52 +535,37 @@ static std::string writeCappedProducts(const ContribCall &call,
                                        const MaskWriter &mask, bool hasSinks) {
   int64_t heads = call.getInt("num_heads");
   int64_t factor = heads / call.getInt("kv_num_heads");
-  std::string text = mask.text + "wide_q = Cast<to = 1>(q)\n" +
-                     writeRepeated("k", "wide_k", heads, factor) +
-                     writeRepeated("v", "wide_v", heads, factor) +
-                     "columns_k = Transpose<perm = [0, 1, 3, 2]>(wide_k)\n"
-                     "products0 = MatMul(wide_q, columns_k)\n";
+  std::string text =
+      mask.text + "wide_q = float(q)\n" +
+      writeRepeated("k", "wide_k", heads, factor) +
+      writeRepeated("v", "wide_v", heads, factor) +
+      "products0 = MatMul(wide_q, Transpose<perm = [0, 1, 3, 2]>(wide_k))\n";
   if (call.getFloat("scale", 0) != 0)
-    text += "scale = Constant<value_float: float = @scale>()\n"
-            "products = Mul(products0, scale)\n";
+    text += "scale = @scale\n"
+            "products = products0 * scale\n";
   else
-    text += "head_size0 = Shape<start = 3>(q)\n"
-            "head_size = Cast<to = 1>(head_size0)\n"
-            "root = Sqrt(head_size)\n"
-            "products = Div(products0, root)\n";
+    text += "products = products0 / Sqrt(float(Shape<start = 3>(q)))\n";
   if (call.getFloat("softcap", 0) > 0)
-    text += "cap = Constant<value_float: float = @softcap>()\n"
-            "parts_of_cap = Div(products, cap)\n"
-            "bent = Tanh(parts_of_cap)\n"
-            "capped = Mul(bent, cap)\n";
+    text += "cap = @softcap\n"
+            "capped = Tanh(products / cap) * cap\n";
   else
     text += "capped = Identity(products)\n";
   if (mask.current.empty())
     text += "masked = Identity(capped)\n";
   else
-    text += llvm::formatv("mask = Cast<to = 1>({0})\n"
-                          "masked = Add(capped, mask)\n",
-                          mask.current);
+    text += llvm::formatv("masked = capped + float({0})\n", mask.current);
   if (hasSinks)
-    text += llvm::formatv("sinks0 = {0}\n"
-                          "sinks1 = Cast<to = 1>(sinks0)\n"
-                          "per_head = Constant<value_ints = [1, -1, 1, 1]>()\n"
-                          "sinks2 = Reshape(sinks1, per_head)\n"
-                          "rows_shape = Shape<end = 3>(capped)\n"
-                          "row_shape = Concat<axis = 0>(rows_shape, at1)\n"
-                          "sinks = Expand(sinks2, row_shape)\n"
-                          "with_sinks = Concat<axis = 3>(masked, sinks)\n"
-                          "shares = Softmax<axis = 3>(with_sinks)\n"
-                          "last_axis = Constant<value_ints = [3]>()\n"
-                          "weights = Slice(shares, none, keys1, last_axis)\n",
-                          call.has(kGroupSinks)
-                              ? "Identity(head_sink)"
+    text += llvm::formatv(
+        "sinks0 = {0}\n"
+        "sinks = Expand(Reshape(float(sinks0), [1, -1, 1, 1]), Concat<axis = "
+        "0>(Shape<end = 3>(capped), at1))\n"
+        "weights = Slice(Softmax<axis = 3>(Concat<axis = 3>(masked, sinks)), "
+        "[0], keys1, [3])\n",
+        call.has(kGroupSinks) ? "Identity(head_sink)"
                               : "Constant<value_floats = [0.0]>()");
   else
     text += "weights = Softmax<axis = 3>(masked)\n";
-  return text +
-         "heads0 = MatMul(weights, wide_v)\n"
-         "heads = CastLike(heads0, q)\n" +
+  return text + "heads = CastLike(MatMul(weights, wide_v), q)\n" +
          kOutput.str();
 }
 
@@ -719,18 +614,13 @@ static std::string writeGroupQueryAttention(const ContribCall &call) {
           "present_key = Identity(k)\npresent_value = Identity(v)\n";
   MaskWriter mask("Constant<value_float = -65504.0>()");
   if (call.getInt("causal", 1)) {
-    std::string nodes = "at13 = Constant<value_ints = [1, 3]>()\n"
-                        "own = Unsqueeze(places, at13)\n"
-                        "behind = LessOrEqual(columns, own)\n";
+    std::string nodes = "own = Unsqueeze(places, [1, 3])\n"
+                        "behind = columns <= own\n";
     int64_t window = call.getInt("local_window_size", -1);
     if (window == 0)
       return call.refuse("'local_window_size' is 0: no query sees a key");
     if (window >= 0)
-      nodes += llvm::formatv("window = Constant<value_int = {0}>()\n"
-                             "oldest = Sub(own, window)\n"
-                             "near = Greater(columns, oldest)\n"
-                             "seen = And(behind, near)\n",
-                             window);
+      nodes += llvm::formatv("seen = behind & columns > own - {0}\n", window);
     else
       nodes += "seen = Identity(behind)\n";
     mask.add(nodes + "causal = Where(seen, zero, filter)\n", "causal");

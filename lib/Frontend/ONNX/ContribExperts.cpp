@@ -33,21 +33,15 @@ struct Experts {
 /// chosen and shares [rows, k]: the experts of each row, and what they count.
 std::string Experts::writeRoutes() const {
   std::string text =
-      llvm::formatv("rest = Constant<value_ints = [-1]>()\n"
-                    "front = Constant<value_ints = [0]>()\n"
-                    "second = Constant<value_ints = [1]>()\n"
-                    "hidden = Shape<start = -1>(input)\n"
-                    "rows_shape = Concat<axis = 0>(rest, hidden)\n"
-                    "input32 = Cast<to = 1>(input)\n"
-                    "x = Reshape(input32, rows_shape)\n"
-                    "routes = Cast<to = 1>(router_probs)\n"
-                    "most = Constant<value_ints = [{0}]>()\n"
-                    "best, chosen = TopK<axis = 1>(routes, most)\n",
+      llvm::formatv("x = Reshape(float(input), Concat<axis = 0>([-1], "
+                    "Shape<start = -1>(input)))\n"
+                    "routes = float(router_probs)\n"
+                    "best, chosen = TopK<axis = 1>(routes, [{0}])\n",
                     call.getInt("k", 1));
   if (call.getInt("normalize_routing_weights"))
     return text + "shares = Softmax<axis = 1>(best)\n";
-  return text + "all_shares = Softmax<axis = 1>(routes)\n"
-                "shares = GatherElements<axis = 1>(all_shares, chosen)\n";
+  return text + "shares = GatherElements<axis = 1>(Softmax<axis = 1>(routes), "
+                "chosen)\n";
 }
 
 /// `to` = `from` times the weights of expert `e`, transposed, and the bias.
@@ -55,38 +49,28 @@ std::string Experts::writeLayer(unsigned weights, unsigned bias, StringRef from,
                                 StringRef to) const {
   unsigned number = 1 + (weights - W1) / 2;
   std::string text =
-      llvm::formatv("{0}_w0 = Gather<axis = 0>(fc{1}_experts_weights, e)\n"
-                    "{0}_w1 = Cast<to = 1>({0}_w0)\n"
-                    "{0}_w = Transpose<perm = [1, 0]>({0}_w1)\n"
-                    "{0}_product = MatMul({2}, {0}_w)\n",
+      llvm::formatv("{0}_product = MatMul({2}, Transpose<perm = [1, "
+                    "0]>(float(Gather<axis = 0>(fc{1}_experts_weights, e))))\n",
                     to, number, from);
   if (!call.has(bias))
     return text + llvm::formatv("{0} = Identity({0}_product)\n", to).str();
-  return text +
-         llvm::formatv("{0}_b0 = Gather<axis = 0>(fc{1}_experts_bias, e)\n"
-                       "{0}_b = Cast<to = 1>({0}_b0)\n"
-                       "{0} = Add({0}_product, {0}_b)\n",
-                       to, number)
-             .str();
+  return text + llvm::formatv("{0} = {0}_product + float(Gather<axis = "
+                              "0>(fc{1}_experts_bias, e))\n",
+                              to, number)
+                    .str();
 }
 
 /// act of gate and linear: gate * sigmoid(alpha * gate) * (linear + beta).
 std::string Experts::writeGated() const {
   std::string text;
   if (float limit = call.getFloat("swiglu_limit", INFINITY); limit < INFINITY)
-    text = "high = Constant<value_float: float = @swiglu_limit>()\n"
-           "low = Neg(high)\n"
+    text = "high = @swiglu_limit\n"
            "gate1 = Min(gate, high)\n"
-           "linear1 = Clip(linear, low, high)\n";
+           "linear1 = Clip(linear, Neg(high), high)\n";
   else
     text = "gate1 = Identity(gate)\nlinear1 = Identity(linear)\n";
-  return text + "alpha = Constant<value_float: float = @activation_alpha>()\n"
-                "beta = Constant<value_float: float = @activation_beta>()\n"
-                "bent = Mul(gate1, alpha)\n"
-                "open = Sigmoid(bent)\n"
-                "gated = Mul(gate1, open)\n"
-                "moved = Add(linear1, beta)\n"
-                "act = Mul(gated, moved)\n";
+  return text + "gated = gate1 * Sigmoid(gate1 * @activation_alpha)\n"
+                "act = gated * (linear1 + @activation_beta)\n";
 }
 
 /// act of first [rows, inner], what the first layer makes of `rows_in`.
@@ -99,21 +83,17 @@ std::string Experts::writeActivation() const {
   if (kind == "identity")
     return "act = Identity(first)\n";
   if (kind == "silu")
-    return "open = Sigmoid(first)\nact = Mul(first, open)\n";
+    return "act = first * Sigmoid(first)\n";
   if (kind != "swiglu")
     return call.refuse("the activation '" + kind + "' is unknown");
   switch (call.getInt("swiglu_fusion")) {
   case 1:
-    return "row_count = Shape<start = 0, end = 1>(first)\n"
-           "two = Constant<value_ints = [2]>()\n"
-           "width = Shape<start = 1, end = 2>(first)\n"
-           "half = Div(width, two)\n"
-           "pairs_shape = Concat<axis = 0>(row_count, half, two)\n"
-           "pairs = Reshape<allowzero = 1>(first, pairs_shape)\n"
-           "gate0, linear0 = Split<axis = 2, num_outputs = 2>(pairs)\n"
-           "last = Constant<value_ints = [2]>()\n"
-           "gate = Squeeze(gate0, last)\n"
-           "linear = Squeeze(linear0, last)\n" +
+    return "pairs_shape = Concat<axis = 0>(Shape<start = 0, end = 1>(first), "
+           "Shape<start = 1, end = 2>(first) / [2], [2])\n"
+           "gate0, linear0 = Split<axis = 2, num_outputs = "
+           "2>(Reshape<allowzero = 1>(first, pairs_shape))\n"
+           "gate = Squeeze(gate0, [2])\n"
+           "linear = Squeeze(linear0, [2])\n" +
            writeGated();
   case 2:
     return "gate, linear = Split<axis = 1, num_outputs = 2>(first)\n" +
@@ -140,33 +120,25 @@ static std::string writeExperts(const ContribCall &call) {
     return {};
   std::string text = experts.writeRoutes();
   return text +
-         "count1 = Shape<start = 1, end = 2>(routes)\n"
-         "count = Squeeze(count1, front)\n"
+         "count = Squeeze(Shape<start = 1, end = 2>(routes), [0])\n"
          "going = Constant<value = bool {1}>()\n"
-         "nothing = Sub(x, x)\n"
+         "nothing = x - x\n"
          "sums = Loop<body = expert (int64 e, bool c, float[] before)\n"
          "    => (bool c1, float[] after) {\n"
          "c1 = Identity(c)\n"
-         "is_here = Equal(chosen, e)\n"
-         "here = Cast<to = 1>(is_here)\n"
-         "counted = Mul(here, shares)\n"
-         "weight = ReduceSum<keepdims = 1>(counted, second)\n"
-         "has0 = ReduceMax<keepdims = 0>(here, second)\n"
-         "has = Cast<to = 9>(has0)\n"
-         "found = NonZero(has)\n"
-         "places = Reshape(found, rest)\n"
+         "here = float(chosen == e)\n"
+         "weight = ReduceSum<keepdims = 1>(here * shares, [1])\n"
+         "places = Reshape(NonZero(bool(ReduceMax<keepdims = 0>(here, [1]))), "
+         "[-1])\n"
          "rows_in = Gather<axis = 0>(x, places)\n" +
          experts.writeLayer(Experts::W1, Experts::B1, "rows_in", "first") +
          activation +
          experts.writeLayer(Experts::W2, Experts::B2, "act", "result") +
-         "own = Gather<axis = 0>(weight, places)\n"
-         "weighed = Mul(result, own)\n"
-         "columns = Unsqueeze(places, second)\n"
-         "after = ScatterND<reduction = \"add\">(before, columns, weighed)\n"
+         "after = ScatterND<reduction = \"add\">(before, Unsqueeze(places, "
+         "[1]), result * Gather<axis = 0>(weight, places))\n"
          "}>(count, going, nothing)\n"
-         "shape = Shape(input)\n"
-         "sums_as_given = Reshape<allowzero = 1>(sums, shape)\n"
-         "output = CastLike(sums_as_given, input)\n";
+         "output = CastLike(Reshape<allowzero = 1>(sums, Shape(input)), "
+         "input)\n";
 }
 
 ArrayRef<ContribOperator> loopc::importer::getContribExperts() {

@@ -21,8 +21,7 @@ template <const char *text> static std::string write(const ContribCall &) {
 
 static constexpr char kUnique[] = "y, first, idx, counts = Unique<sorted = 0>"
                                   "(x)";
-static constexpr char kGatherND[] = "places = Cast<to = 7>(indices)\n"
-                                    "output = GatherND(data, places)";
+static constexpr char kGatherND[] = "output = GatherND(data, int64(indices))";
 static constexpr char kSampleOp[] = "Y = Identity(X)";
 
 //===----------------------------------------------------------------------===//
@@ -33,53 +32,31 @@ static constexpr char kSampleOp[] = "Y = Identity(X)";
 /// in_A whether that is within the image. The two corners that a region is
 /// given by are columns `from` and `to` of rois.
 static std::string writeSamples(StringRef axis, int from, int to) {
-  return llvm::formatv("from_{0}0 = Constant<value_ints = [{1}]>()\n"
-                       "to_{0}0 = Constant<value_ints = [{2}]>()\n"
-                       "from_{0} = Gather<axis = 1>(boxes, from_{0}0)\n"
-                       "to_{0} = Gather<axis = 1>(boxes, to_{0}0)\n"
-                       "part_{0} = Constant<value_ints = [{3}]>()\n"
-                       "cells_{0}1 = Gather(sizes, part_{0})\n"
-                       "cells_{0} = Squeeze(cells_{0}1, front)\n"
-                       "extent_{0}0 = Shape<start = {4}, end = {5}>(X)\n"
-                       "last_{0}0 = Sub(extent_{0}0, one1)\n"
-                       "last_{0} = CastLike(last_{0}0, boxes)\n"
-                       "steps_{0}0 = Range(nought, cells_{0}, one)\n"
-                       "steps_{0} = CastLike(steps_{0}0, boxes)\n"
-                       "gaps_{0}0 = Sub(cells_{0}, one)\n"
-                       "gaps_{0}1 = Max(gaps_{0}0, one)\n"
-                       "gaps_{0} = CastLike(gaps_{0}1, boxes)\n"
-                       "span_{0} = Sub(to_{0}, from_{0})\n"
-                       "length_{0} = Mul(span_{0}, last_{0})\n"
-                       "scale_{0} = Div(length_{0}, gaps_{0})\n"
-                       "begin_{0} = Mul(from_{0}, last_{0})\n"
-                       "way_{0} = Mul(scale_{0}, steps_{0})\n"
-                       "several_{0} = Add(begin_{0}, way_{0})\n"
-                       // A single cell stands in the middle.
-                       "sum_{0} = Add(from_{0}, to_{0})\n"
-                       "middle_{0}0 = Mul(sum_{0}, last_{0})\n"
-                       "middle_{0} = Mul(middle_{0}0, half)\n"
-                       "isOne_{0} = LessOrEqual(cells_{0}, one)\n"
-                       "at_{0} = Where(isOne_{0}, middle_{0}, several_{0})\n"
-                       "low_{0} = GreaterOrEqual(at_{0}, none)\n"
-                       "high_{0} = LessOrEqual(at_{0}, last_{0})\n"
-                       "in_{0} = And(low_{0}, high_{0})\n",
-                       axis, from, to, axis == "y" ? 0 : 1, axis == "y" ? 2 : 3,
-                       axis == "y" ? 3 : 4);
+  // A single cell stands in the middle.
+  return llvm::formatv(
+      "from_{0} = Gather<axis = 1>(boxes, [{1}])\n"
+      "to_{0} = Gather<axis = 1>(boxes, [{2}])\n"
+      "cells_{0} = Squeeze(Gather(sizes, [{3}]), [0])\n"
+      "last_{0} = CastLike(Shape<start = {4}, end = {5}>(X) - [1], boxes)\n"
+      "steps_{0} = CastLike(Range(0, cells_{0}, 1), boxes)\n"
+      "gaps_{0} = CastLike(Max(cells_{0} - 1, 1), boxes)\n"
+      "scale_{0} = (to_{0} - from_{0}) * last_{0} / gaps_{0}\n"
+      "several_{0} = from_{0} * last_{0} + scale_{0} * steps_{0}\n"
+      "middle_{0} = (from_{0} + to_{0}) * last_{0} * half\n"
+      "at_{0} = Where(cells_{0} <= 1, middle_{0}, several_{0})\n"
+      "in_{0} = at_{0} >= none & at_{0} <= last_{0}\n",
+      axis, from, to, axis == "y" ? 0 : 1, axis == "y" ? 2 : 3,
+      axis == "y" ? 3 : 4);
 }
 
 /// `to` [regions, rows, columns, channels]: the pixels at `y` and `x`.
 static std::string writePixels(StringRef y, StringRef x, StringRef to) {
-  return llvm::formatv("{2}_y0 = Where(in_y, {0}, none)\n"
-                       "{2}_x0 = Where(in_x, {1}, none)\n"
-                       "{2}_y1 = Cast<to = 7>({2}_y0)\n"
-                       "{2}_x1 = Cast<to = 7>({2}_x0)\n"
-                       "{2}_y2 = Unsqueeze({2}_y1, at23)\n"
-                       "{2}_x2 = Unsqueeze({2}_x1, at13)\n"
-                       "{2}_y3 = Expand({2}_y2, each)\n"
-                       "{2}_x3 = Expand({2}_x2, each)\n"
-                       "{2}_b = Expand(images, each)\n"
-                       "{2}_places = Concat<axis = 3>({2}_b, {2}_y3, {2}_x3)\n"
-                       "{2} = GatherND(pixels, {2}_places)\n",
+  return llvm::formatv("{2}_y3 = Expand(Unsqueeze(int64(Where(in_y, {0}, "
+                       "none)), [2, 3]), each)\n"
+                       "{2}_x3 = Expand(Unsqueeze(int64(Where(in_x, {1}, "
+                       "none)), [1, 3]), each)\n"
+                       "{2} = GatherND(pixels, Concat<axis = 3>(Expand(images, "
+                       "each), {2}_y3, {2}_x3))\n",
                        y, x, to);
 }
 
@@ -88,27 +65,18 @@ static std::string writeCropAndResize(const ContribCall &call) {
   if (!mode.empty() && mode != "bilinear" && mode != "nearest")
     return call.refuse("the mode '" + mode + "' is unknown");
   std::string text = "boxes = Identity(rois)\n"
-                     "sizes = Cast<to = 7>(crop_size)\n"
-                     "front = Constant<value_ints = [0]>()\n"
-                     "one1 = Constant<value_ints = [1]>()\n"
-                     "one = Constant<value_int = 1>()\n"
-                     "nought = Constant<value_int = 0>()\n"
-                     "half0 = Constant<value_float = 0.5>()\n"
-                     "half = CastLike(half0, boxes)\n"
-                     "none = Sub(half, half)\n"
-                     "at13 = Constant<value_ints = [1, 3]>()\n"
-                     "at23 = Constant<value_ints = [2, 3]>()\n"
-                     "at123 = Constant<value_ints = [1, 2, 3]>()\n"
-                     "images0 = Cast<to = 7>(batch_indices)\n"
-                     "images = Unsqueeze(images0, at123)\n"
-                     "count = Shape(images0)\n"
-                     "each = Concat<axis = 0>(count, sizes, one1)\n"
+                     "sizes = int64(crop_size)\n"
+                     "half = CastLike(0.5, boxes)\n"
+                     "none = half - half\n"
+                     "images0 = int64(batch_indices)\n"
+                     "images = Unsqueeze(images0, [1, 2, 3])\n"
+                     "each = Concat<axis = 0>(Shape(images0), sizes, [1])\n"
                      "pixels = Transpose<perm = [0, 2, 3, 1]>(X)\n" +
                      writeSamples("y", 0, 2) + writeSamples("x", 1, 3);
   if (mode == "nearest") {
     // Halves go up, as they are not below 0.
-    text += "up_y = Add(at_y, half)\nnear_y = Floor(up_y)\n"
-            "up_x = Add(at_x, half)\nnear_x = Floor(up_x)\n" +
+    text += "near_y = Floor(at_y + half)\n"
+            "near_x = Floor(at_x + half)\n" +
             writePixels("near_y", "near_x", "found");
   } else {
     text += "top = Floor(at_y)\nbottom = Ceil(at_y)\n"
@@ -117,28 +85,14 @@ static std::string writeCropAndResize(const ContribCall &call) {
             writePixels("top", "right", "p01") +
             writePixels("bottom", "left", "p10") +
             writePixels("bottom", "right", "p11") +
-            "share_y0 = Sub(at_y, top)\n"
-            "share_x0 = Sub(at_x, left)\n"
-            "share_y = Unsqueeze(share_y0, at23)\n"
-            "share_x = Unsqueeze(share_x0, at13)\n"
-            "over_top = Sub(p01, p00)\n"
-            "over_bottom = Sub(p11, p10)\n"
-            "part_top = Mul(over_top, share_x)\n"
-            "part_bottom = Mul(over_bottom, share_x)\n"
-            "line_top = Add(p00, part_top)\n"
-            "line_bottom = Add(p10, part_bottom)\n"
-            "over = Sub(line_bottom, line_top)\n"
-            "part = Mul(over, share_y)\n"
-            "found = Add(line_top, part)\n";
+            "share_x = Unsqueeze(at_x - left, [1, 3])\n"
+            "line_top = p00 + (p01 - p00) * share_x\n"
+            "over = p10 + (p11 - p10) * share_x - line_top\n"
+            "found = line_top + over * Unsqueeze(at_y - top, [2, 3])\n";
   }
-  return text + "rows_in = Unsqueeze(in_y, at23)\n"
-                "columns_in = Unsqueeze(in_x, at13)\n"
-                "inside = And(rows_in, columns_in)\n"
-                "outer0 = Constant<value_float: float = "
-                "@extrapolation_value>()\n"
-                "outer = CastLike(outer0, X)\n"
-                "kept = Where(inside, found, outer)\n"
-                "Y = Transpose<perm = [0, 3, 1, 2]>(kept)\n";
+  return text + "outer = CastLike(@extrapolation_value, X)\n"
+                "Y = Transpose<perm = [0, 3, 1, 2]>(Where(Unsqueeze(in_y, [2, "
+                "3]) & Unsqueeze(in_x, [1, 3]), found, outer))\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,22 +103,13 @@ static std::string writeCropAndResize(const ContribCall &call) {
 /// from above (1) or from the left (2). Then back from the last cell to the
 /// first.
 static constexpr char kTimeWarping[] = R"(
-    extents = Shape<start = -2>(input)
-    costs = Reshape<allowzero = 1>(input, extents)
-    zero = Constant<value_int = 0>()
-    one = Constant<value_int = 1>()
-    two = Constant<value_int = 2>()
-    front = Constant<value_ints = [0]>()
-    unit = Constant<value_ints = [1]>()
-    height1 = Shape<start = 0, end = 1>(costs)
+    costs = Reshape<allowzero = 1>(input, Shape<start = -2>(input))
     width1 = Shape<start = 1, end = 2>(costs)
-    height = Squeeze(height1, front)
-    width = Squeeze(width1, front)
+    height = Squeeze(Shape<start = 0, end = 1>(costs), [0])
+    width = Squeeze(width1, [0])
     never = Constant<value = float {inf}>()
     going = Constant<value = bool {1}>()
-    origin = Constant<value_floats = [0.0]>()
-    walls = Expand(never, width1)
-    start = Concat<axis = 0>(origin, walls)
+    start = Concat<axis = 0>([0.0], Expand(never, width1))
     last, ways = Loop<body = down (int64 y, bool c, float[] above)
         => (bool c1, float[] row, int64[] turns) {
       c1 = Identity(c)
@@ -172,57 +117,36 @@ static constexpr char kTimeWarping[] = R"(
       end, cells, turns = Loop<body = right (int64 x, bool d, float left)
           => (bool d1, float cell, float out, int64 turn) {
         d1 = Identity(d)
-        behind = Add(x, one)
         corner = Gather<axis = 0>(above, x)
-        upper = Gather<axis = 0>(above, behind)
-        own = Gather<axis = 0>(cost, x)
-        a1 = Less(corner, upper)
-        a2 = Less(corner, left)
-        isCorner = And(a1, a2)
-        b1 = Less(upper, corner)
-        b2 = Less(upper, left)
-        isUpper = And(b1, b2)
-        turn0 = Where(isUpper, one, two)
-        turn = Where(isCorner, zero, turn0)
-        least0 = Where(isUpper, upper, left)
-        least = Where(isCorner, corner, least0)
-        cell = Add(own, least)
+        upper = Gather<axis = 0>(above, x + 1)
+        isCorner = corner < upper & corner < left
+        isUpper = upper < corner & upper < left
+        turn0 = Where(isUpper, 1, 2)
+        turn = Where(isCorner, 0, turn0)
+        cell = Gather<axis = 0>(cost, x) + Where(isCorner, corner, Where(isUpper, upper, left))
         out = Identity(cell)
       }>(width, going, never)
-      wall = Expand(never, unit)
-      row = Concat<axis = 0>(wall, cells)
+      row = Concat<axis = 0>(Expand(never, [1]), cells)
     }>(height, going, start)
-    y0 = Sub(height, one)
-    x0 = Sub(width, one)
-    far = Add(height, width)
-    notEmpty0 = Min(height, width)
-    notEmpty = Greater(notEmpty0, zero)
+    y0 = height - 1
+    x0 = width - 1
+    far = height + width
+    notEmpty = Min(height, width) > 0
     yEnd, xEnd, ys, xs = Loop<body = back (int64 k, bool e, int64 y, int64 x)
         => (bool e1, int64 nextY, int64 nextX, int64 outY, int64 outX) {
       outY = Identity(y)
       outX = Identity(x)
       turns = Gather<axis = 0>(ways, y)
       turn0 = Gather<axis = 0>(turns, x)
-      isTop = Equal(y, zero)
-      isLeft = Equal(x, zero)
-      turn1 = Where(isLeft, one, turn0)
-      turn = Where(isTop, two, turn1)
-      isLevel = Equal(turn, two)
-      isDown = Equal(turn, one)
-      lessY = Where(isLevel, zero, one)
-      lessX = Where(isDown, zero, one)
-      nextY = Sub(y, lessY)
-      nextX = Sub(x, lessX)
-      atEnd = And(isTop, isLeft)
-      e1 = Not(atEnd)
+      isTop = y == 0
+      isLeft = x == 0
+      turn = Where(isTop, 2, Where(isLeft, 1, turn0))
+      nextY = y - Where(turn == 2, 0, 1)
+      nextX = x - Where(turn == 1, 0, 1)
+      e1 = Not(isTop & isLeft)
     }>(far, notEmpty, y0, x0)
-    all0 = Unsqueeze(ys, front)
-    all1 = Unsqueeze(xs, front)
-    all = Concat<axis = 0>(all0, all1)
-    from = Constant<value_ints = [-1]>()
-    most = Constant<value_ints = [-9223372036854775807]>()
-    reversed = Slice(all, from, most, unit, from)
-    output = Cast<to = 6>(reversed)
+    reversed = Slice(Concat<axis = 0>(Unsqueeze(ys, [0]), Unsqueeze(xs, [0])), [-1], [-9223372036854775807], [1], [-1])
+    output = int32(reversed)
   )";
 
 //===----------------------------------------------------------------------===//

@@ -38,11 +38,11 @@ static std::string listOf(ArrayRef<int64_t> values) {
 
 /// all: `size` times `filler`, and the values at their places.
 static std::string writeScatter(StringRef filler, int64_t size) {
-  return llvm::formatv("{0}"
-                       "room = Constant<value_ints = [{1}]>()\n"
-                       "empty = Expand(filler, room)\n"
-                       "all = ScatterElements(empty, place, values)\n",
-                       filler, size);
+  return filler.str() +
+         llvm::formatv(
+             "all = ScatterElements(Expand(filler, [{0}]), place, values)\n",
+             size)
+             .str();
 }
 
 /// The values of the keys of a vocabulary, in its order.
@@ -74,14 +74,11 @@ static std::string writeDictVectorizer(const ContribCall &call) {
              .str() +
          writeScatter(isText(call, 1)
                           ? "filler = Constant<value_string = \"\">()\n"
-                          : "zero = Constant<value_int = 0>()\n"
-                            "filler = CastLike(zero, values)\n",
+                          : "filler = CastLike(0, values)\n",
                       size + 1) +
          "which = Constant<value_ints = " + list +
          ">()\n"
-         "row = Gather(all, which)\n"
-         "axis0 = Constant<value_ints = [0]>()\n"
-         "Y = Unsqueeze(row, axis0)\n";
+         "Y = Unsqueeze(Gather(all, which), [0])\n";
 }
 
 /// The values in the order of the keys, or each at the place that its key is.
@@ -94,16 +91,14 @@ static std::string writeCastMap(const ContribCall &call) {
   bool toText = type == "TO_STRING", toInt = type == "TO_INT64";
   if (!toText && !toInt && !type.empty() && type != "TO_FLOAT")
     return call.refuse("the type '" + type + "'");
-  std::string text = llvm::formatv("axis0 = Constant<value_ints = [0]>()\n"
-                                   "values = Cast<to = {0}>(X)\n",
-                                   toText  ? 8
-                                   : toInt ? 7
-                                           : 1);
+  std::string text = llvm::formatv("values = Cast<to = {0}>(X)\n", toText  ? 8
+                                                                   : toInt ? 7
+                                                                           : 1);
   if (form.empty() || form == "DENSE")
-    return text + "count = Shape(keys)\n"
-                  "sorted, order = TopK<axis = 0, largest = 0>(keys, count)\n"
-                  "row = Gather(values, order)\n"
-                  "Y = Unsqueeze(row, axis0)\n";
+    return text +
+           "sorted, order = TopK<axis = 0, largest = 0>(keys, Shape(keys))\n"
+           "row = Gather(values, order)\n"
+           "Y = Unsqueeze(row, [0])\n";
   int64_t size = call.getInt("max_map", 1);
   if (form != "SPARSE" || size < 0 ||
       size > std::numeric_limits<int32_t>::max())
@@ -111,21 +106,15 @@ static std::string writeCastMap(const ContribCall &call) {
   // Negative keys are no places; those behind the last one are dropped. What
   // texts are filled with is onnxruntime's.
   return text +
-         llvm::formatv("zero = Constant<value_int = 0>()\n"
-                       "end = Constant<value_int = {0}>()\n"
-                       "outside = Constant<value_int = {1}>()\n"
-                       "isWrong = Less(keys, zero)\n"
-                       "within = Min(keys, end)\n"
-                       "place = Where(isWrong, outside, within)\n",
-                       size, -size - 2)
+         llvm::formatv("place = Where(keys < 0, {1}, Min(keys, {0}))\n", size,
+                       -size - 2)
              .str() +
          writeScatter(toText  ? "filler = Constant<value_string = \"0.f\">()\n"
                       : toInt ? "filler = Constant<value_int = 0>()\n"
                               : "filler = Constant<value_float = 0.0>()\n",
                       size + 1) +
-         llvm::formatv("used = Constant<value_ints = [{0}]>()\n"
-                       "row = Slice(all, axis0, used)\n"
-                       "Y = Unsqueeze(row, axis0)\n",
+         llvm::formatv("row = Slice(all, [0], [{0}])\n"
+                       "Y = Unsqueeze(row, [0])\n",
                        size)
              .str();
 }

@@ -10,6 +10,7 @@
 // support vectors.
 
 #include "ContribOperators.h"
+#include "FunctionText.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
@@ -103,16 +104,14 @@ static std::string writeActivation(const ContribCall &call, StringRef name,
   std::string one = llvm::formatv("p0f = {0}\np0 = CastLike(p0f, V)\n", p0);
   std::string two = llvm::formatv("p1f = {0}\np1 = CastLike(p1f, V)\n", p1);
   StringRef rest = llvm::StringSwitch<StringRef>(name)
-                       .Case("LeakyRelu", "a = Mul(V, p0)\n"
-                                          "zero = Sub(p0, p0)\n"
-                                          "below = Less(V, zero)\n"
-                                          "Y = Where(below, a, V)\n")
+                       .Case("LeakyRelu", "a = V * p0\n"
+                                          "zero = p0 - p0\n"
+                                          "Y = Where(V < zero, a, V)\n")
                        .Case("Clip", "Y = Clip(V, p0, p1)\n")
-                       .Case("HardSigmoid", "a = Mul(V, p0)\n"
-                                            "b = Add(a, p1)\n"
-                                            "zero = Sub(p0, p0)\n"
-                                            "one = Exp(zero)\n"
-                                            "Y = Clip(b, zero, one)\n")
+                       .Case("HardSigmoid", "a = V * p0\n"
+                                            "b = a + p1\n"
+                                            "zero = p0 - p0\n"
+                                            "Y = Clip(b, zero, Exp(zero))\n")
                        .Default("");
   if (rest.empty())
     return call.refuse("the activation '" + name + "' is unknown");
@@ -137,7 +136,8 @@ static std::string writeNamedActivation(const ContribCall &call) {
 }
 
 static std::string writeFastGelu(const ContribCall &call) {
-  return call.has(1) ? "V = Add(X, bias)\nY = Gelu<approximate = \"tanh\">(V)"
+  return call.has(1) ? "V = X + bias\n"
+                       "Y = Gelu<approximate = \"tanh\">(V)"
                      : "Y = Gelu<approximate = \"tanh\">(X)";
 }
 
@@ -182,11 +182,7 @@ static std::string writeFusedProduct(const ContribCall &call) {
     return {};
   if (call.getFloat("alpha", 1) == 1)
     return a + b + "V = MatMul(a, b)\n";
-  return a + b +
-         "ab = MatMul(a, b)\n"
-         "f = Constant<value_float: float = @alpha>()\n"
-         "factor = CastLike(f, A)\n"
-         "V = Mul(ab, factor)\n";
+  return a + b + "V = MatMul(a, b) * CastLike(@alpha, A)\n";
 }
 
 static std::string writeFusedMatMul(const ContribCall &call) {
@@ -228,7 +224,7 @@ static std::string writeFusedConv(const ContribCall &call) {
       "C = Conv<auto_pad: string = @auto_pad, dilations: ints = @dilations, "
       "group: int = @group, kernel_shape: ints = @kernel_shape, "
       "pads: ints = @pads, strides: ints = @strides>(X, W, B)\n";
-  conv += call.has(3) ? "V = Add(C, Z)\n" : "V = Identity(C)\n";
+  conv += call.has(3) ? "V = C + Z\n" : "V = Identity(C)\n";
   if (wanted)
     conv += "all = Constant<value_floats: floats = @activation_params>()\n"
             "at0 = Constant<value_int = 0>()\n"
@@ -243,8 +239,8 @@ static std::string writeFusedConv(const ContribCall &call) {
 /// `sum` = the input, what is skipped to here and the bias.
 static std::string writeSkip(const ContribCall &call, unsigned bias) {
   if (!call.has(bias))
-    return "sum = Add(input, skip)\n";
-  return "both = Add(input, skip)\nsum = Add(both, bias)\n";
+    return "sum = input + skip\n";
+  return "sum = input + skip + bias\n";
 }
 
 static std::string writeSkipLayerNorm(const ContribCall &call) {
@@ -265,12 +261,12 @@ static std::string writeMixedNorm(const ContribCall &call, StringRef outputs,
   bool same = call.getElementType(0) == call.getElementType(1);
   std::string text;
   if (!same)
-    text = "x = Cast<to = 1>(X)\n"
-           "scale = Cast<to = 1>(Scale)\n";
+    text = "x = float(X)\n"
+           "scale = float(Scale)\n";
   else
     text = "x = Identity(X)\nscale = Identity(Scale)\n";
   if (call.has(2))
-    text += same ? "bias = Identity(B)\n" : "bias = Cast<to = 1>(B)\n";
+    text += same ? "bias = Identity(B)\n" : "bias = float(B)\n";
   text += llvm::formatv("{0} = {1}<axis: int = @axis, epsilon: float = "
                         "@epsilon>({2}{3})\n",
                         outputs, name, inputs, call.has(2) ? ", bias" : "");
@@ -291,14 +287,13 @@ static std::string writeEmbedLayerNorm(const ContribCall &call) {
   if (call.has(8))
     text += "places = Gather(position_embedding, position_ids)\n";
   else
-    text += "zero = Constant<value_ints = [0]>()\n"
-            "length = Shape<start = 1, end = 2>(input_ids)\n"
-            "places = Slice(position_embedding, zero, length, zero)\n";
-  text += "embedding_sum0 = Add(words, places)\n";
+    text += "places = Slice(position_embedding, [0], Shape<start = 1, end = "
+            "2>(input_ids), [0])\n";
+  text += "embedding_sum0 = words + places\n";
   // onnxruntime's sum for the caller has the segments, too.
   if (call.has(1))
-    text += "segments = Gather(segment_embedding, segment_ids)\n"
-            "embedding_sum = Add(embedding_sum0, segments)\n";
+    text += "embedding_sum = embedding_sum0 + Gather(segment_embedding, "
+            "segment_ids)\n";
   else
     text += "embedding_sum = Identity(embedding_sum0)\n";
   text += "output = LayerNormalization<axis = -1, epsilon: float = @epsilon>"
@@ -306,19 +301,16 @@ static std::string writeEmbedLayerNorm(const ContribCall &call) {
   if (!call.wants(1))
     return text;
   if (call.has(7))
-    return text + "last = Constant<value_ints = [1]>()\n"
-                  "mask_index = ReduceSum<keepdims = 0>(mask, last)\n";
-  return text + "batch = Shape<start = 0, end = 1>(input_ids)\n"
-                "mask_index = ConstantOfShape<value = int32[1] {0}>(batch)\n";
+    return text + "mask_index = ReduceSum<keepdims = 0>(mask, [1])\n";
+  return text + "mask_index = ConstantOfShape<value = int32[1] "
+                "{0}>(Shape<start = 0, end = 1>(input_ids))\n";
 }
 
 /// Softmax of rows; the axes from `axis` on are one.
 static constexpr char kBiasSoftmax[] =
-    "sum = Add(data, bias)\n"
-    "shape = Shape(sum)\n"
-    "flat = Flatten<axis: int = @axis>(sum)\n"
-    "soft = Softmax<axis = 1>(flat)\n"
-    "output = Reshape<allowzero = 1>(soft, shape)";
+    "sum = data + bias\n"
+    "output = Reshape<allowzero = 1>(Softmax<axis = 1>(Flatten<axis: int = "
+    "@axis>(sum)), Shape(sum))";
 
 /// Each part is dequantized; the rest is EmbedLayerNormalization.
 static std::string writeQuantizedEmbedding(const ContribCall &call) {
@@ -360,13 +352,8 @@ static std::string writeCDist(const ContribCall &call) {
     if (call.getRank(k) != 2)
       return call.refuse("an input that is no matrix");
   // Not by products: what is left of their differences has few digits.
-  std::string text = "axis0 = Constant<value_ints = [0]>()\n"
-                     "axis1 = Constant<value_ints = [1]>()\n"
-                     "axis2 = Constant<value_ints = [2]>()\n"
-                     "rows = Unsqueeze(A, axis1)\n"
-                     "others = Unsqueeze(B, axis0)\n"
-                     "apart = Sub(rows, others)\n"
-                     "sums = ReduceSumSquare<keepdims = 0>(apart, axis2)\n";
+  std::string text = "sums = ReduceSumSquare<keepdims = 0>(Unsqueeze(A, [1]) - "
+                     "Unsqueeze(B, [0]), [2])\n";
   return text + (squared ? "C = Identity(sums)" : "C = Sqrt(sums)");
 }
 
@@ -374,13 +361,8 @@ std::string loopc::importer::writeRows(const ContribCall &call, StringRef from,
                                        StringRef to, int64_t columns) {
   if (call.getRank(0).value_or(1) > 2 || call.getRank(0) == 0)
     return call.refuse("an input that is no rows of features");
-  return llvm::formatv("{1}_one = Constant<value_ints = [1]>()\n"
-                       "{1}_own = Shape({0})\n"
-                       "{1}_all = Concat<axis = 0>({1}_one, {1}_own)\n"
-                       "{1}_last = Constant<value_ints = [-2]>()\n"
-                       "{1}_rows = Gather({1}_all, {1}_last)\n"
-                       "{1}_columns = Constant<value_ints = [{2}]>()\n"
-                       "{1}_shape = Concat<axis = 0>({1}_rows, {1}_columns)\n"
+  return llvm::formatv("{1}_shape = Concat<axis = 0>(Gather(Concat<axis = "
+                       "0>([1], Shape({0})), [-2]), [{2}])\n"
                        "{1} = Reshape<allowzero = 1>({0}, {1}_shape)\n",
                        from, to, columns);
 }
@@ -394,36 +376,26 @@ template <const char *text> static std::string write(const ContribCall &) {
 }
 
 static constexpr char kGelu[] = "Y = Gelu(X)";
-static constexpr char kBiasGelu[] = "V = Add(A, B)\nC = Gelu(V)";
-static constexpr char kQuickGelu[] =
-    "f = Constant<value_float: float = @alpha>()\n"
-    "factor = CastLike(f, X)\n"
-    "V = Mul(X, factor)\n"
-    "S = Sigmoid(V)\n"
-    "Y = Mul(X, S)";
-static constexpr char kBiasAdd[] = "V = Add(X, bias)\nY = Add(V, skip)";
+static constexpr char kBiasGelu[] = "V = A + B\n"
+                                    "C = Gelu(V)";
+static constexpr char kQuickGelu[] = "V = X * CastLike(@alpha, X)\n"
+                                     "Y = X * Sigmoid(V)";
+static constexpr char kBiasAdd[] = "V = X + bias\n"
+                                   "Y = V + skip";
 static constexpr char kTrilu[] = "Y = Trilu<upper: int = @upper>(X, k)";
-static constexpr char kExpandDims[] =
-    "axes = Cast<to = 7>(axis)\nY = Unsqueeze(X, axes)";
+static constexpr char kExpandDims[] = "Y = Unsqueeze(X, int64(axis))";
 
 // Reshape to whole groups refuses channels that do not divide into them.
 static constexpr char kGroupNorm[] =
     "groups0 = Constant<value_int: int = @num_groups>()\n"
-    "axes = Constant<value_ints = [0]>()\n"
-    "groups = Unsqueeze(groups0, axes)\n"
+    "groups = Unsqueeze(groups0, [0])\n"
     "batch = Shape<start = 0, end = 1>(X)\n"
-    "channels = Shape<start = 1, end = 2>(X)\n"
-    "each = Div(channels, groups)\n"
-    "space = Shape<start = 2>(X)\n"
-    "parts = Concat<axis = 0>(batch, groups, each, space)\n"
-    "whole = Reshape<allowzero = 1>(X, parts)\n"
-    "rest = Constant<value_ints = [-1]>()\n"
-    "shape = Concat<axis = 0>(batch, groups, rest)\n"
-    "grouped = Reshape(whole, shape)\n"
-    "normalized = InstanceNormalization<epsilon: float = @epsilon>"
-    "(grouped, scale, bias)\n"
-    "like = Shape(X)\n"
-    "Y = Reshape<allowzero = 1>(normalized, like)";
+    "parts = Concat<axis = 0>(batch, groups, Shape<start = 1, end = 2>(X) / "
+    "groups, Shape<start = 2>(X))\n"
+    "grouped = Reshape(Reshape<allowzero = 1>(X, parts), Concat<axis = "
+    "0>(batch, groups, [-1]))\n"
+    "Y = Reshape<allowzero = 1>(InstanceNormalization<epsilon: float = "
+    "@epsilon>(grouped, scale, bias), Shape(X))";
 
 static constexpr StringLiteral kProductAttributes =
     "alpha: float = 1.0, transA: int = 0, transB: int = 0, "
@@ -512,7 +484,7 @@ bool loopc::importer::buildContribFunction(const ContribOperator &op,
                                            const ContribCall &call,
                                            pb::FunctionProto &fn,
                                            std::string &reason) {
-  std::string body = op.body(call);
+  std::string body = expandExpressions(op.body(call));
   if (!call.getReason().empty()) {
     reason = call.getReason();
     return false;

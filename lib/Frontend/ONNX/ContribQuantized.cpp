@@ -49,10 +49,8 @@ static std::string writeQSoftmax(const ContribCall &call) {
   // Before opset 13 the axes from `axis` on are one.
   if (call.getInt("opset") >= 13)
     return writeUnary(call, "y = Softmax<axis: int = @axis>(x)\n");
-  return writeUnary(call, "shape = Shape(x)\n"
-                          "flat = Flatten<axis: int = @axis>(x)\n"
-                          "soft = Softmax<axis = 1>(flat)\n"
-                          "y = Reshape<allowzero = 1>(soft, shape)\n");
+  return writeUnary(call, "y = Reshape<allowzero = 1>(Softmax<axis = "
+                          "1>(Flatten<axis: int = @axis>(x)), Shape(x))\n");
 }
 
 /// The nodes that make y of x, `nodes` making pooled of x1: where channels are
@@ -128,8 +126,7 @@ static std::string writeQMul(const ContribCall &call) {
 static std::string writeQWhere(const ContribCall &call) {
   return "x = DequantizeLinear(X, x_scale, x_zero_point)\n"
          "y = DequantizeLinear(Y, y_scale, y_zero_point)\n"
-         "z = Where(condition, x, y)\n"
-         "Z = QuantizeLinear(z, z_scale, z_zero_point)\n";
+         "Z = QuantizeLinear(Where(condition, x, y), z_scale, z_zero_point)\n";
 }
 
 static std::string writeQConcat(const ContribCall &call) {
@@ -156,12 +153,9 @@ static std::string writeQGemm(const ContribCall &call) {
   text += "ab = Gemm<alpha: float = @alpha, transA: int = @transA, transB: int "
           "= @transB>(a, b)\n";
   if (call.has(6))
-    text += "scales = Mul(a_scale, b_scale)\n"
-            "factor = Constant<value_float: float = @alpha>()\n"
-            "all = Mul(scales, factor)\n"
-            "C0 = CastLike(C, ab)\n"
-            "c = Mul(C0, all)\n"
-            "y = Add(ab, c)\n";
+    text += "scales = a_scale * b_scale\n"
+            "c = CastLike(C, ab) * (scales * @alpha)\n"
+            "y = ab + c\n";
   else
     text += "y = Identity(ab)\n";
   if (!call.has(7))
@@ -175,12 +169,11 @@ static std::string writeQGemm(const ContribCall &call) {
 
 /// Y = the integers' product times the scales, plus the bias.
 static std::string writeScaled(bool hasBias) {
-  std::string text = "integers = MatMulInteger(a, B, a_zero, b_zero_point)\n"
-                     "floats = CastLike(integers, b_scale)\n"
-                     "scale = Mul(a_factor, b_scale)\n";
-  return text + (hasBias ? "product = Mul(floats, scale)\n"
-                           "Y = Add(product, bias)\n"
-                         : "Y = Mul(floats, scale)\n");
+  std::string text =
+      "floats = CastLike(MatMulInteger(a, B, a_zero, b_zero_point), b_scale)\n"
+      "scale = a_factor * b_scale\n";
+  return text +
+         (hasBias ? "Y = floats * scale + bias\n" : "Y = floats * scale\n");
 }
 
 static std::string writeDynamicQuantizeMatMul(const ContribCall &call) {
@@ -190,8 +183,7 @@ static std::string writeDynamicQuantizeMatMul(const ContribCall &call) {
 
 static std::string writeMatMulIntegerToFloat(const ContribCall &call) {
   std::string zero = call.has(4) ? "a_zero = Identity(a_zero_point)\n"
-                                 : "nothing = Constant<value_int = 0>()\n"
-                                   "a_zero = CastLike(nothing, A)\n";
+                                 : "a_zero = CastLike(0, A)\n";
   return "a = Identity(A)\na_factor = Identity(a_scale)\n" + zero +
          writeScaled(call.has(6));
 }
@@ -206,22 +198,17 @@ static std::string writeUnpacked(StringRef from, StringRef to, int64_t bits) {
   if (bits == 8)
     return llvm::formatv("{1} = Identity({0})\n", from, to);
   std::string text =
-      llvm::formatv("{1}_plain = Cast<to = 2>({0})\n"
-                    "{1}_last = Constant<value_ints = [-1]>()\n"
-                    "{1}_bytes = Unsqueeze({1}_plain, {1}_last)\n",
-                    from, to);
+      llvm::formatv("{1}_bytes = Unsqueeze(uint8({0}), [-1])\n", from, to);
   std::string shifts, size = std::to_string(8 / bits);
   for (int64_t shift = 0; shift < 8; shift += bits)
     shifts += (shift ? ", " : "") + std::to_string(shift);
   text += llvm::formatv(
-      "{0}_shifts = Constant<value = uint8[{1}] {{{2}}>()\n"
-      "{0}_mask = Constant<value = uint8 {{{3}}>()\n"
+      "{0}_shifts = Constant<value = uint8[{2}] {{{3}}>()\n"
+      "{0}_mask = Constant<value = uint8 {{{4}}>()\n"
       "{0}_shifted = BitShift<direction = \"RIGHT\">({0}_bytes, {0}_shifts)\n"
-      "{0}_parts = BitwiseAnd({0}_shifted, {0}_mask)\n"
-      "{0}_before = Shape<end = -1>({0}_plain)\n"
-      "{0}_shape = Concat<axis = 0>({0}_before, {0}_last)\n"
-      "{0} = Reshape({0}_parts, {0}_shape)\n",
-      to, size, shifts, (1 << bits) - 1);
+      "{0} = Reshape(BitwiseAnd({0}_shifted, {0}_mask), Concat<axis = 0>("
+      "Shape<end = -1>({1}), [-1]))\n",
+      to, from, size, shifts, (1 << bits) - 1);
   return text;
 }
 
@@ -255,24 +242,16 @@ std::string PackedProduct::writeFactors() const {
   // the scales' type.
   Type zeroType = call.getElementType(ZeroPoints);
   if (!zeroType)
-    return text + llvm::formatv("middle = Constant<value_int = {0}>()\n"
-                                "zeros = CastLike(middle, scales)\n",
-                                1 << (bits - 1))
-                      .str();
+    return text +
+           llvm::formatv("zeros = CastLike({0}, scales)\n", 1 << (bits - 1))
+               .str();
   if (isa<FloatType>(zeroType))
     return text + "zeros = Reshape(zero_points, column)\n";
   return text +
-         llvm::formatv("row = Constant<value_ints = [{0}, -1]>()\n"
-                       "packed = Reshape(zero_points, row)\n",
-                       n)
-             .str() +
+         llvm::formatv("packed = Reshape(zero_points, [{0}, -1])\n", n).str() +
          writeUnpacked("packed", "points", bits) +
-         llvm::formatv("origin = Constant<value_ints = [0]>()\n"
-                       "count = Constant<value_ints = [{0}]>()\n"
-                       "second = Constant<value_ints = [1]>()\n"
-                       "used = Slice(points, origin, count, second)\n"
-                       "zeros0 = Reshape(used, column)\n"
-                       "zeros = CastLike(zeros0, scales)\n",
+         llvm::formatv("zeros = CastLike(Reshape(Slice(points, [0], [{0}], "
+                       "[1]), column), scales)\n",
                        blocks)
              .str();
 }
@@ -283,45 +262,31 @@ std::string PackedProduct::writeFactors() const {
 std::string PackedProduct::writeFewRows() const {
   int64_t parts = 8 / bits, width = (size + parts - 1) / parts;
   std::string text = llvm::formatv(
-      "bytes_shape = Constant<value_ints = [{0}, {1}, {2}]>()\n"
-      "bytes0 = Reshape(B, bytes_shape)\n"
-      "bytes = Cast<to = 2>(bytes0)\n"
-      "flat = Constant<value_ints = [-1, {6}]>()\n"
-      "lines = Reshape(A, flat)\n"
-      "lines_f = Cast<to = 1>(lines)\n"
+      "bytes = uint8(Reshape(B, [{0}, {1}, {2}]))\n"
       "beside = Constant<value_ints = [0, 0, 0, {3}]>()\n"
-      "whole = Pad(lines_f, beside)\n"
-      "parts_shape = Constant<value_ints = [-1, 1, {1}, {2}, {4}]>()\n"
-      "parts_beside = Reshape(whole, parts_shape)\n"
+      "parts_beside = Reshape(Pad(float(Reshape(A, [-1, {6}])), beside), [-1, "
+      "1, {1}, {2}, {4}])\n"
       "parts = Transpose<perm = [4, 0, 1, 2, 3]>(parts_beside)\n"
-      "zeros_f = Cast<to = 1>(zeros)\n"
-      "factors_f = Cast<to = 1>(factors)\n"
+      "zeros_f = float(zeros)\n"
+      "factors_f = float(factors)\n"
       "mask = Constant<value = uint8 {{{5}}>()\n",
       n, blocks, width, blocks * size - k, parts, (1 << bits) - 1, k);
   for (int64_t part = 0; part < parts; ++part)
-    text += llvm::formatv(
-        "shift{0} = Constant<value = uint8 {{{1}}>()\n"
-        "shifted{0} = BitShift<direction = \"RIGHT\">(bytes, shift{0})\n"
-        "number{0} = BitwiseAnd(shifted{0}, mask)\n"
-        "number{0}_f = Cast<to = 1>(number{0})\n"
-        "centred{0} = Sub(number{0}_f, zeros_f)\n"
-        "at{0} = Constant<value_int = {0}>()\n"
-        "part{0} = Gather<axis = 0>(parts, at{0})\n"
-        "term{0} = Mul(centred{0}, part{0})\n",
-        part, part * bits);
+    text +=
+        llvm::formatv("shift{0} = Constant<value = uint8 {{{1}}>()\n"
+                      "centred{0} = float(BitwiseAnd(BitShift<direction = "
+                      "\"RIGHT\">(bytes, shift{0}), mask)) - zeros_f\n"
+                      "term{0} = centred{0} * Gather<axis = 0>(parts, {0})\n",
+                      part, part * bits);
   text += "sum0 = Identity(term0)\n";
   for (int64_t part = 1; part < parts; ++part)
-    text += llvm::formatv("sum{0} = Add(sum{1}, term{0})\n", part, part - 1);
+    text += llvm::formatv("sum{0} = sum{1} + term{0}\n", part, part - 1);
   return text +
-         llvm::formatv("scaled_sum = Mul(sum{0}, factors_f)\n"
-                       "inner = Constant<value_ints = [2, 3]>()\n"
-                       "y_f = ReduceSum<keepdims = 0>(scaled_sum, inner)\n"
-                       "lead = Shape<end = -1>(A)\n"
-                       "last = Constant<value_ints = [{1}]>()\n"
-                       "y_shape = Concat<axis = 0>(lead, last)\n"
-                       "y_shaped = Reshape(y_f, y_shape)\n"
-                       "y = CastLike(y_shaped, A)\n",
-                       parts - 1, n)
+         llvm::formatv(
+             "y_shaped = Reshape(ReduceSum<keepdims = 0>(sum{0} * factors_f, "
+             "[2, 3]), Concat<axis = 0>(Shape<end = -1>(A), [{1}]))\n"
+             "y = CastLike(y_shaped, A)\n",
+             parts - 1, n)
              .str();
 }
 
@@ -333,48 +298,28 @@ std::string PackedProduct::writeRows() const {
   std::string shifts;
   for (int64_t part = 0; part < parts; ++part)
     shifts += (part ? ", " : "") + std::to_string(part * bits);
-  return llvm::formatv(
-             "bytes_shape = Constant<value_ints = [{0}, {1}, 1, {2}]>()\n"
-             "bytes0 = Reshape(B, bytes_shape)\n"
-             "bytes = Cast<to = 2>(bytes0)\n"
-             "shifts0 = Constant<value = uint8[{3}] {{{4}}>()\n"
-             "shifts_shape = Constant<value_ints = [{3}, 1]>()\n"
-             "shifts = Reshape(shifts0, shifts_shape)\n"
-             "mask = Constant<value = uint8 {{{5}}>()\n"
-             "shifted = BitShift<direction = \"RIGHT\">(bytes, shifts)\n"
-             "numbers = BitwiseAnd(shifted, mask)\n"
-             "weights0 = CastLike(numbers, scales)\n"
-             "beside = Constant<value_ints = [3]>()\n"
-             "zeros4 = {7}\n"
-             "factors4 = Unsqueeze(factors, beside)\n"
-             "centred = Sub(weights0, zeros4)\n"
-             "scaled = Mul(centred, factors4)\n"
-             "rows = Constant<value_ints = [{0}, {6}]>()\n"
-             "all = Reshape(scaled, rows)\n"
-             "weights = Transpose<perm = [1, 0]>(all)\n"
-             "right = CastLike(weights, A)\n",
-             n, blocks, width, parts, shifts, (1 << bits) - 1,
-             blocks * parts * width,
-             call.has(ZeroPoints) ? "Unsqueeze(zeros, beside)"
-                                  : "Identity(zeros)")
+  return llvm::formatv("bytes = uint8(Reshape(B, [{0}, {1}, 1, {2}]))\n"
+                       "shifts0 = Constant<value = uint8[{3}] {{{4}}>()\n"
+                       "mask = Constant<value = uint8 {{{5}}>()\n"
+                       "numbers = BitwiseAnd(BitShift<direction = "
+                       "\"RIGHT\">(bytes, Reshape(shifts0, [{3}, 1])), mask)\n"
+                       "beside = Constant<value_ints = [3]>()\n"
+                       "zeros4 = {7}\n"
+                       "rows = Constant<value_ints = [{0}, {6}]>()\n"
+                       "all = Reshape((CastLike(numbers, scales) - zeros4) * "
+                       "Unsqueeze(factors, beside), rows)\n"
+                       "right = CastLike(Transpose<perm = [1, 0]>(all), A)\n",
+                       n, blocks, width, parts, shifts, (1 << bits) - 1,
+                       blocks * parts * width,
+                       call.has(ZeroPoints) ? "Unsqueeze(zeros, beside)"
+                                            : "Identity(zeros)")
              .str() +
-         llvm::formatv("flat = Constant<value_ints = [-1, {0}]>()\n"
-                       "lines = Reshape(A, flat)\n"
-                       "filling = Constant<value_ints = [0, 0, 0, {1}]>()\n"
-                       "whole = Pad(lines, filling)\n"
-                       "parts_shape = Constant<value_ints = [-1, {2}, {3}, "
-                       "{4}]>()\n"
-                       "parts_beside = Reshape(whole, parts_shape)\n"
-                       "parts = Transpose<perm = [0, 1, 3, 2]>(parts_beside)\n"
-                       "left_shape = Constant<value_ints = [-1, {5}]>()\n"
-                       "left = Reshape(parts, left_shape)\n"
-                       "product = MatMul(left, right)\n"
-                       "lead = Shape<end = -1>(A)\n"
-                       "last = Constant<value_ints = [{6}]>()\n"
-                       "y_shape = Concat<axis = 0>(lead, last)\n"
-                       "y = Reshape(product, y_shape)\n",
-                       k, blocks * size - k, blocks, width, parts,
-                       blocks * size, n)
+         llvm::formatv(
+             "parts = Transpose<perm = [0, 1, 3, 2]>(Reshape(Pad(Reshape(A, "
+             "[-1, {0}]), [0, 0, 0, {1}]), [-1, {2}, {3}, {4}]))\n"
+             "y = Reshape(MatMul(Reshape(parts, [-1, {5}]), right), "
+             "Concat<axis = 0>(Shape<end = -1>(A), [{6}]))\n",
+             k, blocks * size - k, blocks, width, parts, blocks * size, n)
              .str();
 }
 
@@ -393,16 +338,14 @@ static std::string writeMatMulNBits(const ContribCall &call) {
   std::string y = product.writeRows();
   // A block is whole bytes.
   if (size * bits % 8 == 0)
-    y = llvm::formatv("length = Size(A)\n"
-                      "few = Constant<value_int = {0}>()\n"
-                      "is_few = LessOrEqual(length, few)\n"
+    y = llvm::formatv("is_few = Size(A) <= {0}\n"
                       "y = If(is_few)<\n"
                       "then_branch = few_rows () => (y) {{ {1} },\n"
                       "else_branch = rows () => (y) {{ {2} }>\n",
                       (bits == 8 ? kFewRowsOfBytes : kFewRows) * k,
                       product.writeFewRows(), y);
   return product.writeFactors() + y +
-         (call.has(PackedProduct::Bias) ? "Y = Add(y, bias)\n"
+         (call.has(PackedProduct::Bias) ? "Y = y + bias\n"
                                         : "Y = Identity(y)\n");
 }
 
@@ -447,29 +390,16 @@ static std::string writeMatMulBnb4(const ContribCall &call) {
   call.addConstant("numbers64", {16}, ArrayRef<double>(type ? kNf4 : kFp4));
   return llvm::formatv(
       "numbers = CastLike(numbers64, absmax)\n"
-      "bytes0 = Constant<value_ints = [-1, 1]>()\n"
-      "bytes = Reshape(B, bytes0)\n"
+      "bytes = Reshape(B, [-1, 1])\n"
       "shifts = Constant<value = uint8[2] {{4, 0}>()\n"
       "mask = Constant<value = uint8 {{15}>()\n"
-      "shifted = BitShift<direction = \"RIGHT\">(bytes, shifts)\n"
-      "codes0 = BitwiseAnd(shifted, mask)\n"
-      "flat = Constant<value_ints = [-1]>()\n"
-      "codes1 = Reshape(codes0, flat)\n"
-      "codes2 = Cast<to = 6>(codes1)\n"
-      "origin = Constant<value_ints = [0]>()\n"
-      "count = Constant<value_ints = [{0}]>()\n"
-      "codes = Slice(codes2, origin, count)\n"
-      "units = Gather(numbers, codes)\n"
-      "column = Reshape(absmax, bytes0)\n"
-      "wide = Constant<value_ints = [1, {1}]>()\n"
-      "factors0 = Expand(column, wide)\n"
-      "factors1 = Reshape(factors0, flat)\n"
-      "factors = Slice(factors1, origin, count)\n"
-      "weights0 = Mul(units, factors)\n"
-      "matrix = Constant<value_ints = [{2}, {3}]>()\n"
-      "weights1 = Reshape(weights0, matrix)\n"
-      "weights = {4}(weights1)\n"
-      "Y = MatMul(A, weights)\n",
+      "codes2 = int32(Reshape(BitwiseAnd(BitShift<direction = "
+      "\"RIGHT\">(bytes, shifts), mask), [-1]))\n"
+      "column = Reshape(absmax, [-1, 1])\n"
+      "factors = Slice(Reshape(Expand(column, [1, {1}]), [-1]), [0], [{0}])\n"
+      "weights1 = Reshape(Gather(numbers, Slice(codes2, [0], [{0}])) * "
+      "factors, [{2}, {3}])\n"
+      "Y = MatMul(A, {4}(weights1))\n",
       n * k, block, n, k,
       call.getInt("transB", 1) ? "Transpose<perm = [1, 0]>" : "Identity");
 }
@@ -514,30 +444,20 @@ static std::string writeGatherBlocks(const ContribCall &call) {
                      "rows = Gather(table, indices)\n"
                      "row_scales = Gather(scales, indices)\n" +
                      writeUnpacked("rows", "numbers0", packed) +
-                     "numbers = Cast<to = 1>(numbers0)\n";
-  text += llvm::formatv("last1 = Shape<start = -1>(numbers)\n"
-                        "none = Constant<value_ints = [0]>()\n"
-                        "last = Squeeze(last1, none)\n"
-                        "zero = Constant<value_int = 0>()\n"
-                        "one = Constant<value_int = 1>()\n"
-                        "columns = Range(zero, last, one)\n"
-                        "size = Constant<value_int = {0}>()\n"
-                        "blocks = Div(columns, size)\n"
-                        "scales0 = Gather<axis = -1>(row_scales, blocks)\n"
-                        "scales1 = Cast<to = 1>(scales0)\n",
-                        size);
+                     "numbers = float(numbers0)\n";
+  text += llvm::formatv(
+      "blocks = Range(0, Squeeze(Shape<start = -1>(numbers), [0]), 1) / {0}\n"
+      "scales1 = float(Gather<axis = -1>(row_scales, blocks))\n",
+      size);
   if (call.has(3))
     text += llvm::formatv("all_zeros = {0}(zero_points)\n", widened).str() +
             "row_zeros = Gather(all_zeros, indices)\n" +
             writeUnpacked("row_zeros", "points", packed) +
-            "zeros0 = Gather<axis = -1>(points, blocks)\n"
-            "zeros = Cast<to = 1>(zeros0)\n";
+            "zeros = float(Gather<axis = -1>(points, blocks))\n";
   else
     text += llvm::formatv("zeros = Constant<value_float = {0}.0>()\n",
                           areBytes ? int64_t(1) << (bits - 1) : 0);
-  return text + "moved = Sub(numbers, zeros)\n"
-                "scaled = Mul(moved, scales1)\n"
-                "output = CastLike(scaled, scales)\n";
+  return text + "output = CastLike((numbers - zeros) * scales1, scales)\n";
 }
 
 static constexpr StringLiteral kUnaryInputs =

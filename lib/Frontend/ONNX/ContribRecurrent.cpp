@@ -40,16 +40,13 @@ static constexpr ActivationText kActivations[] = {
     {"Affine", 2, 1, 0,
      "{1}_alpha = Constant<value_float = {2}>()\n"
      "{1}_beta = Constant<value_float = {3}>()\n"
-     "{1}_scaled = Mul({0}, {1}_alpha)\n"
-     "{1} = Add({1}_scaled, {1}_beta)\n"},
+     "{1} = {0} * {1}_alpha + {1}_beta\n"},
     {"LeakyRelu", 1, 0.01f, 0, "{1} = LeakyRelu<alpha = {2}>({0})\n"},
     {"ThresholdedRelu", 1, 1, 0, "{1} = ThresholdedRelu<alpha = {2}>({0})\n"},
     {"ScaledTanh", 2, 1, 1,
      "{1}_alpha = Constant<value_float = {2}>()\n"
      "{1}_beta = Constant<value_float = {3}>()\n"
-     "{1}_inner = Mul({0}, {1}_beta)\n"
-     "{1}_tanh = Tanh({1}_inner)\n"
-     "{1} = Mul({1}_tanh, {1}_alpha)\n"},
+     "{1} = Tanh({0} * {1}_beta) * {1}_alpha\n"},
     {"HardSigmoid", 2, 0.2f, 0.5f,
      "{1} = HardSigmoid<alpha = {2}, beta = {3}>({0})\n"},
     {"Elu", 1, 1, 0, "{1} = Elu<alpha = {2}>({0})\n"},
@@ -171,23 +168,22 @@ std::string QuantizedLstm::writeCommon() const {
       "zero = Constant<value_float = 0.0>()\n"
       "first = Constant<value_ints = [0]>()\n"
       "second = Constant<value_ints = [1]>()\n"
-      "four = Constant<value_ints = [4]>()\n"
       "all_steps = Shape<end = 1>(X)\n"
       "batch = Shape<start = 1, end = 2>(X)\n" +
       std::string(call.getAttr("hidden_size")
                       ? "size = Constant<value_int: int = @hidden_size>()\n"
                         "hidden = Unsqueeze(size, first)\n"
                       : "hidden = Shape<start = 1, end = 2>(R)\n") +
-      "gates = Mul(hidden, four)\n"
+      "gates = hidden * [4]\n"
       "state_shape = Concat<axis = 0>(batch, hidden)\n"
       "zeros = ConstantOfShape(state_shape)\n" +
       llvm::formatv("directions = Constant<value_ints = [{0}]>()\n",
                     reversed.size())
           .str();
   for (StringRef name : {"W", "R"})
-    text += llvm::formatv("{0}_of = Split<axis = 0>({0}, directions)\n"
-                          "{0}_all = Split<axis = 2>({0}_of, gates)\n",
-                          name);
+    text += llvm::formatv(
+        "{0}_all = Split<axis = 2>(Split<axis = 0>({0}, directions), gates)\n",
+        name);
   return text;
 }
 
@@ -196,25 +192,17 @@ std::string QuantizedLstm::writeCommon() const {
 std::string QuantizedLstm::writeLengths() const {
   if (!hasLengths())
     return "longest = Identity(all_steps)\n"
-           "lives = Greater(all_steps, first)\n"
+           "lives = all_steps > first\n"
            "shown = Identity(X)\n";
   // A length that is negative is too large as an unsigned one; Gather fails.
-  return "origin = Constant<value_int = 0>()\n"
-         "unit = Constant<value_int = 1>()\n"
-         "beyond1 = Add(all_steps, second)\n"
-         "beyond = Squeeze(beyond1, first)\n"
-         "numbers = Range(origin, beyond, unit)\n"
-         "unsigned = Cast<to = 12>(sequence_lens)\n"
-         "wide = Cast<to = 7>(unsigned)\n"
-         "lengths0 = Gather(numbers, wide)\n"
+  return "lengths0 = Gather(Range(0, Squeeze(all_steps + second, first), 1), "
+         "int64(uint32(sequence_lens)))\n"
          "lengths = Split<axis = 0>(lengths0, batch)\n"
-         "longest0 = ReduceMax<keepdims = 1>(lengths)\n"
-         "longest = Max(longest0, first)\n"
+         "longest = Max(ReduceMax<keepdims = 1>(lengths), first)\n"
          "shown = Slice(X, first, longest, first)\n"
-         "last = Squeeze(longest, first)\n"
-         "times = Range(origin, last, unit)\n"
+         "times = Range(0, Squeeze(longest, first), 1)\n"
          "column = Unsqueeze(lengths, second)\n"
-         "lives = Greater(column, first)\n";
+         "lives = column > first\n";
 }
 
 std::string QuantizedLstm::writeWeights(unsigned d) const {
@@ -236,7 +224,7 @@ std::string QuantizedLstm::writeWeights(unsigned d) const {
 /// gates: what the inputs and the biases give to each step.
 std::string QuantizedLstm::writeInputs(unsigned d) const {
   StringRef text = "integers# = MatMulInteger(bytes, W#, byte_zero, W_zero#)\n"
-                   "floats# = Cast<to = 1>(integers#)\n"
+                   "floats# = float(integers#)\n"
                    "factor# = Mul(byte_scale, W_scale#)\n"
                    "product# = Mul(floats#, factor#)\n";
   StringRef bias = "B_own# = Gather<axis = 0>(B, at#)\n"
@@ -261,11 +249,10 @@ std::string QuantizedLstm::writeStates(unsigned d) const {
   for (auto [name, input] : {std::pair<StringRef, unsigned>{"h", InitialH},
                              std::pair<StringRef, unsigned>{"c", InitialC}}) {
     if (call.has(input))
-      text +=
-          llvm::formatv("{0}_of{1} = Gather<axis = 0>(initial_{0}, at{1})\n"
-                        "{0}_rows{1} = Split<axis = 0>({0}_of{1}, batch)\n"
-                        "{0}_begin{1} = Split<axis = 1>({0}_rows{1}, hidden)\n",
-                        name, d);
+      text += llvm::formatv(
+          "{0}_begin{1} = Split<axis = 1>(Split<axis = 0>(Gather<axis = "
+          "0>(initial_{0}, at{1}), batch), hidden)\n",
+          name, d);
     else
       text += llvm::formatv("{0}_begin{1} = Identity(zeros)\n", name, d);
   }
@@ -283,9 +270,8 @@ std::string QuantizedLstm::writeGate(unsigned d, StringRef gate, StringRef sum,
                                      unsigned activation) const {
   std::string text, from = sum.str();
   if (call.has(P) && !cell.empty()) {
-    text += llvm::formatv("{0}_peep = Mul(p{0}{1}, {2})\n"
-                          "{0}_seen = Add({3}, {0}_peep)\n",
-                          gate, d, cell, from);
+    text +=
+        llvm::formatv("{0}_seen = {3} + p{0}{1} * {2}\n", gate, d, cell, from);
     from = (gate + "_seen").str();
   }
   if (call.getAttr("clip")) {
@@ -303,38 +289,35 @@ std::string QuantizedLstm::writeStep(unsigned d) const {
   if (!hasLengths())
     text = "known = Identity(h)\n";
   else if (call.wants(0))
-    text = "counts = LessOrEqual(t, column)\n"
+    text = "counts = t <= column\n"
            "known = Where(counts, h, zero)\n";
   else
-    text = "began = LessOrEqual(t, column)\n"
-           "counts = Or(began, lives)\n"
+    text = "counts = t <= column | lives\n"
            "known = Where(counts, h, zero)\n";
   text += ofDirection(
       "state, state_scale, state_zero = DynamicQuantizeLinear(known)\n"
       "integers = MatMulInteger(state, R#, state_zero, R_zero#)\n"
-      "floats = Cast<to = 1>(integers)\n"
+      "floats = float(integers)\n"
       "factor = Mul(state_scale, R_scale#)\n"
-      "product = Mul(floats, factor)\n"
-      "sum = Add(x, product)\n"
-      "i_sum, o_sum, f_sum, c_sum = Split<axis = -1, num_outputs = 4>(sum)\n",
+      "product = floats * factor\n"
+      "i_sum, o_sum, f_sum, c_sum = Split<axis = -1, num_outputs = 4>(x + "
+      "product)\n",
       d);
   text += writeGate(d, "i", "i_sum", "c", 0);
   if (call.getInt("input_forget"))
-    text += "f = Sub(one, i)\n";
+    text += "f = 1.0 - i\n";
   else
     text += writeGate(d, "f", "f_sum", "c", 0);
   text += writeGate(d, "g", "c_sum", "", 1);
-  text += "kept = Mul(f, c)\n"
-          "added = Mul(i, g)\n"
-          "c_new = Add(kept, added)\n";
+  text += "c_new = f * c + i * g\n";
   text += writeGate(d, "o", "o_sum", "c_new", 0);
   text += activate(d, 2, "c_new", "m");
-  text += "h_new = Mul(o, m)\n";
+  text += "h_new = o * m\n";
   if (!hasLengths())
     return text + "h_next = Identity(h_new)\n"
                   "c_next = Identity(c_new)\n"
                   "y = Identity(h_new)\n";
-  return text + "alive = Less(t, column)\n"
+  return text + "alive = t < column\n"
                 "h_next = Where(alive, h_new, h)\n"
                 "c_next = Where(alive, c_new, c)\n"
                 "y = Where(alive, h_new, zero)\n";
@@ -390,10 +373,8 @@ std::string QuantizedLstm::write() {
     return {};
   std::string text = writeCommon() + writeLengths();
   text += "bytes, byte_scale, byte_zero = DynamicQuantizeLinear(shown)\n";
-  if (call.getInt("input_forget"))
-    text += "one = Constant<value_float = 1.0>()\n";
   if (call.getAttr("clip"))
-    text += "highest = Constant<value_float: float = @clip>()\n"
+    text += "highest = @clip\n"
             "lowest = Neg(highest)\n";
   for (unsigned d = 0; d < reversed.size(); ++d)
     text += writeWeights(d) + writeInputs(d) + writeStates(d) + writeScan(d) +

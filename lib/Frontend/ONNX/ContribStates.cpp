@@ -39,59 +39,43 @@ static std::string writeLinearAttention(const ContribCall &call) {
 static std::string writeAttentionGate(const ContribCall &call) {
   if (call.wants(1) && !call.has(3))
     return call.refuse("an output 'beta' without the input 'b'");
-  std::string text = "a32 = Cast<to = 1>(a)\n"
-                     "moved = Add(a32, dt_bias)\n"
-                     "soft = Softplus(moved)\n"
-                     "decay32 = Mul(decay_scale, soft)\n"
+  std::string text = "decay32 = decay_scale * Softplus(float(a) + dt_bias)\n"
                      "decay = CastLike(decay32, a)\n";
   if (call.has(3))
-    text += "b32 = Cast<to = 1>(b)\n"
-            "beta32 = Sigmoid(b32)\n"
-            "beta = CastLike(beta32, b)\n";
+    text += "beta = CastLike(Sigmoid(float(b)), b)\n";
   return text;
 }
 
 static std::string writeGatedNorm(const ContribCall &call) {
   StringRef activation = call.getString("activation");
-  std::string text = "x0 = Cast<to = 1>(X)\n"
-                     "scale32 = Cast<to = 1>(scale)\n"
-                     "z = Cast<to = 1>(gate)\n"
+  std::string text = "x0 = float(X)\n"
+                     "scale32 = float(scale)\n"
+                     "z = float(gate)\n"
                      "part = Sigmoid(z)\n";
   if (activation.empty() || activation == "silu" || activation == "swish")
-    text += "open = Mul(z, part)\n";
+    text += "open = z * part\n";
   else if (activation == "sigmoid")
     text += "open = Identity(part)\n";
   else
     return call.refuse("the activation '" + activation + "' is unknown");
   // Heads that lie next to each other are normalized each by itself.
-  return text + "size = Shape(scale)\n"
-                "front = Shape<end = -1>(X)\n"
-                "heads = Constant<value_ints = [-1]>()\n"
-                "apart = Concat<axis = 0>(front, heads, size)\n"
-                "x = Reshape(x0, apart)\n"
-                "normal0 = RMSNormalization<axis = -1, epsilon: float = "
-                "@epsilon>(x, scale32)\n"
-                "whole = Shape(X)\n"
-                "normal = Reshape<allowzero = 1>(normal0, whole)\n"
-                "y = Mul(normal, open)\n"
+  return text + "x = Reshape(x0, Concat<axis = 0>(Shape<end = -1>(X), [-1], "
+                "Shape(scale)))\n"
+                "y = Reshape<allowzero = 1>(RMSNormalization<axis = -1, "
+                "epsilon: float = @epsilon>(x, scale32), Shape(X)) * open\n"
                 "Y = CastLike(y, X)\n";
 }
 
 static std::string writeGatedAdd(const ContribCall &) {
-  return "product = Mul(Y, gate)\noutput = Add(X, product)\n";
+  return "output = X + Y * gate\n";
 }
 
 static std::string writeScaledSilu(const ContribCall &call) {
-  std::string factor = call.has(1) ? "Identity(scale)"
-                                   : "Constant<value_float: float = @alpha>()";
+  std::string factor = call.has(1) ? "Identity(scale)" : "@alpha";
   return "f = " + factor +
          "\n"
-         "f32 = Cast<to = 1>(f)\n"
-         "x32 = Cast<to = 1>(X)\n"
-         "z32 = Mul(x32, f32)\n"
-         "z = CastLike(z32, X)\n"
-         "s = Sigmoid(z)\n"
-         "Y = Mul(z, s)\n";
+         "z = CastLike(float(X) * float(f), X)\n"
+         "Y = z * Sigmoid(z)\n";
 }
 
 ArrayRef<ContribOperator> loopc::importer::getContribStates() {

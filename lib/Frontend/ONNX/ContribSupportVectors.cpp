@@ -33,24 +33,16 @@ static std::string writeKernel(const ContribCall &call) {
     return call.refuse("the attribute 'kernel_params' has not three numbers");
   std::string text =
       "k_params = Constant<value_floats: floats = @kernel_params>()\n"
-      "k_at0 = Constant<value_int = 0>()\n"
-      "k_at1 = Constant<value_int = 1>()\n"
-      "k_gamma = Gather(k_params, k_at0)\n"
-      "k_coef0 = Gather(k_params, k_at1)\n";
+      "k_gamma = Gather(k_params, 0)\n"
+      "k_coef0 = Gather(k_params, 1)\n";
   if (type == "RBF")
     // Not by products: what is left of their differences has few digits.
-    return text + "k_axis1 = Constant<value_ints = [1]>()\n"
-                  "k_axis2 = Constant<value_ints = [2]>()\n"
-                  "k_rows = Unsqueeze(x, k_axis1)\n"
-                  "k_apart = Sub(k_rows, s)\n"
-                  "k_squares = Mul(k_apart, k_apart)\n"
-                  "k_sums = ReduceSum<keepdims = 0>(k_squares, k_axis2)\n"
-                  "k_scaled = Mul(k_sums, k_gamma)\n"
-                  "k_falling = Neg(k_scaled)\n"
-                  "k = Exp(k_falling)\n";
-  text += "k_product = MatMul(x, columns)\n"
-          "k_scaled = Mul(k_product, k_gamma)\n"
-          "k_moved = Add(k_scaled, k_coef0)\n";
+    return text + "k_apart = Unsqueeze(x, [1]) - s\n"
+                  "k_scaled = ReduceSum<keepdims = 0>(k_apart * k_apart, [2]) "
+                  "* k_gamma\n"
+                  "k = Exp(Neg(k_scaled))\n";
+  text += "k_scaled = MatMul(x, columns) * k_gamma\n"
+          "k_moved = k_scaled + k_coef0\n";
   if (type == "POLY") {
     // A constant of its own: a small whole number makes it products.
     double degree = given->floats(2);
@@ -66,7 +58,7 @@ static std::string writeKernel(const ContribCall &call) {
 /// support vectors, k is x, which has `features` columns.
 static std::string writeKernelOfRows(const ContribCall &call, int64_t count,
                                      int64_t features) {
-  std::string text = "x0 = Cast<to = 1>(X)\n";
+  std::string text = "x0 = float(X)\n";
   if (count <= 0)
     return text + writeRows(call, "x0", "x", features) + "k = Identity(x)\n";
   int64_t size = countFloats(call, "support_vectors");
@@ -91,19 +83,16 @@ static std::string writeSvmRegressor(const ContribCall &call) {
   std::string text =
       writeKernelOfRows(call, call.getInt("n_supports"),
                         countFloats(call, "coefficients")) +
-      "last = Constant<value_ints = [-1, 1]>()\n"
       "weights0 = Constant<value_floats: floats = @coefficients>()\n"
-      "weights = Reshape(weights0, last)\n"
+      "weights = Reshape(weights0, [-1, 1])\n"
       "rho = Constant<value_floats: floats = @rho>()\n"
-      "sum = MatMul(k, weights)\n"
-      "value = Add(sum, rho)\n";
+      "value = MatMul(k, weights) + rho\n";
   if (!call.getInt("one_class"))
     return text + "Y = Identity(value)\n";
-  return text + "zero = Sub(value, value)\n"
+  return text + "zero = value - value\n"
                 "one = Exp(zero)\n"
                 "other = Neg(one)\n"
-                "inside = Greater(value, zero)\n"
-                "Y = Where(inside, one, other)\n";
+                "Y = Where(value > zero, one, other)\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,11 +189,8 @@ std::string SvmClassifier::writePairScores() const {
   int64_t total = 0, rows = classes - 1;
   std::string sums, names;
   for (auto [c, count] : llvm::enumerate(supports)) {
-    sums += llvm::formatv("begin{0} = Constant<value_ints = [{1}]>()\n"
-                          "end{0} = Constant<value_ints = [{2}]>()\n"
-                          "k{0} = Slice(wide, begin{0}, end{0}, axis1)\n"
-                          "w{0} = Slice(weights, begin{0}, end{0}, axis0)\n"
-                          "sums{0} = MatMul(k{0}, w{0})\n",
+    sums += llvm::formatv("sums{0} = MatMul(Slice(wide, [{1}], [{2}], [1]), "
+                          "Slice(weights, [{1}], [{2}], [0]))\n",
                           c, total, total + count);
     names += llvm::formatv("{0}sums{1}", c ? ", " : "", c);
     total += count;
@@ -221,21 +207,16 @@ std::string SvmClassifier::writePairScores() const {
          llvm::formatv("rowsShape = Constant<value_ints = [{0}, {1}]>()\n",
                        rows, total)
              .str() +
-         "axis0 = Constant<value_ints = [0]>()\n"
-         "axis1 = Constant<value_ints = [1]>()\n"
-         "wide = Cast<to = 11>(k)\n"
+         "wide = double(k)\n"
          "given0 = Constant<value_floats: floats = @coefficients>()\n"
-         "given1 = Reshape(given0, rowsShape)\n"
-         "given2 = Cast<to = 11>(given1)\n"
-         "weights = Transpose<perm = [1, 0]>(given2)\n" +
+         "weights = Transpose<perm = [1, 0]>(double(Reshape(given0, "
+         "rowsShape)))\n" +
          sums + "sums = Concat<axis = 1>(" + names + ")\n" +
-         "firstSums = Gather<axis = 1>(sums, ofFirst)\n"
-         "secondSums = Gather<axis = 1>(sums, ofSecond)\n"
-         "both = Add(firstSums, secondSums)\n"
          "rho0 = Constant<value_floats: floats = @rho>()\n"
-         "rho = Cast<to = 11>(rho0)\n"
-         "score = Add(both, rho)\n"
-         "pairs = Cast<to = 1>(score)\n";
+         "rho = double(rho0)\n"
+         "score = Gather<axis = 1>(sums, ofFirst) + Gather<axis = 1>(sums, "
+         "ofSecond) + rho\n"
+         "pairs = float(score)\n";
 }
 
 /// class: the one that wins most of its pairs, the first of equal ones.
@@ -251,13 +232,8 @@ std::string SvmClassifier::writeVotes() const {
     }
   call.addConstant("gains", {numPairs(), classes}, gains);
   call.addConstant("others0", {classes}, given);
-  return "none = Constant<value_float = 0.0>()\n"
-         "none64 = Cast<to = 11>(none)\n"
-         "isFirst = Greater(score, none64)\n"
-         "won = Cast<to = 11>(isFirst)\n"
-         "gained = MatMul(won, gains)\n"
-         "votes = Add(gained, others0)\n"
-         "class = ArgMax<axis = 1, keepdims = 0>(votes)\n";
+  return "gained = MatMul(double(score > double(0.0)), gains)\n"
+         "class = ArgMax<axis = 1, keepdims = 0>(gained + others0)\n";
 }
 
 /// scores: one for each class, of a model without support vectors.
@@ -268,13 +244,11 @@ std::string SvmClassifier::writeLinearScores() const {
                        features)
              .str() +
          "rows0 = Constant<value_floats: floats = @coefficients>()\n"
-         "rows = Reshape(rows0, shape)\n"
-         "weights = Transpose<perm = [1, 0]>(rows)\n"
-         "first = Constant<value_ints = [0]>()\n"
+         "weights = Transpose<perm = [1, 0]>(Reshape(rows0, shape))\n"
          "rhos = Constant<value_floats: floats = @rho>()\n"
-         "rho = Gather(rhos, first)\n"
+         "rho = Gather(rhos, [0])\n"
          "sums = MatMul(x, weights)\n"
-         "scores = Add(sums, rho)\n";
+         "scores = sums + rho\n";
 }
 
 /// class: that of the highest score. Of two classes it is the second where the
@@ -288,12 +262,10 @@ std::string SvmClassifier::writeLinearClass() const {
   return text +
          (isPositive ? "bound = Constant<value_float = 0.5>()\n"
                      : "bound = Constant<value_float = 0.0>()\n") +
-         "axis1 = Constant<value_ints = [1]>()\n"
-         "second = Constant<value_int = 1>()\n"
-         "highest = ReduceMax<keepdims = 0>(scores, axis1)\n" +
-         (isPositive ? "isSecond = GreaterOrEqual(highest, bound)\n"
-                     : "isSecond = Greater(highest, bound)\n") +
-         "class = Where(isSecond, second, best)\n";
+         "highest = ReduceMax<keepdims = 0>(scores, [1])\n" +
+         (isPositive ? "isSecond = highest >= bound\n"
+                     : "isSecond = highest > bound\n") +
+         "class = Where(isSecond, 1, best)\n";
 }
 
 /// r[n, a, b]: how probable class a is where it is a or b (Platt,
@@ -314,19 +286,12 @@ std::string SvmClassifier::writePairProbabilities() const {
   call.addConstant("apart64", {classes, classes}, apart);
   return "a = Constant<value_floats: floats = @prob_a>()\n"
          "b = Constant<value_floats: floats = @prob_b>()\n"
-         "steep = Mul(pairs, a)\n"
-         "moved = Add(steep, b)\n"
-         "turned = Neg(moved)\n"
-         "likely = Sigmoid(turned)\n"
-         "least = Constant<value_float = 1e-7>()\n"
+         "likely = Sigmoid(Neg(pairs * a + b))\n"
          "one = Constant<value_float = 1.0>()\n"
-         "most = Sub(one, least)\n"
-         "firsts = Clip(likely, least, most)\n"
-         "seconds = Sub(one, firsts)\n"
-         "all = Concat<axis = 1>(firsts, seconds)\n"
-         "apart = Cast<to = 1>(apart64)\n"
-         "table = Gather<axis = 1>(all, places)\n"
-         "r = Mul(table, apart)\n";
+         "firsts = Clip(likely, 1e-7, one - 1e-7)\n"
+         "apart = float(apart64)\n"
+         "r = Gather<axis = 1>(Concat<axis = 1>(firsts, one - firsts), places) "
+         "* apart\n";
 }
 
 /// scores: the probabilities of the classes that fit those of the pairs best
@@ -334,110 +299,55 @@ std::string SvmClassifier::writePairProbabilities() const {
 /// pairwise coupling", algorithm 2), as libsvm computes them. A row is done
 /// when its error is small.
 std::string SvmClassifier::writeCoupling() const {
-  return llvm::formatv("axis2 = Constant<value_ints = [2]>()\n"
-                       "others = Transpose<perm = [0, 2, 1]>(r)\n"
-                       "products = Mul(r, others)\n"
-                       "squares = Mul(r, r)\n"
-                       "total = ReduceSum<keepdims = 0>(squares, axis1)\n"
-                       "column = Unsqueeze(total, axis2)\n"
-                       "eye = Sub(one, apart)\n"
-                       "diagonal = Mul(column, eye)\n"
-                       "q = Sub(diagonal, products)\n"
+  return llvm::formatv("total = ReduceSum<keepdims = 0>(r * r, [1])\n"
+                       "eye = one - apart\n"
+                       "q = Unsqueeze(total, [2]) * eye - r * Transpose<perm = "
+                       "[0, 2, 1]>(r)\n"
                        "count = Constant<value_float = {0}.0>()\n"
-                       "share = Div(one, count)\n"
-                       "bound0 = Constant<value_float = 0.005>()\n"
-                       "bound = Div(bound0, count)\n"
-                       "two = Constant<value_float = 2.0>()\n"
-                       "like = Shape(total)\n"
-                       "p0 = Expand(share, like)\n"
-                       "tries = Constant<value_int = 100>()\n"
+                       "bound = 0.005 / count\n"
+                       "p0 = Expand(one / count, Shape(total))\n"
                        "number = Constant<value_int = {0}>()\n"
-                       "yes0 = Constant<value_int = 1>()\n"
-                       "yes = Cast<to = 9>(yes0)\n",
+                       "yes = bool(1)\n",
                        classes)
              .str() +
          R"(scores = Loop<body = again (int64 i, bool c, float[] p) => (bool wanted, float[] p_new) {
-  p_row = Unsqueeze(p, axis1)
-  parts = Mul(q, p_row)
-  qp = ReduceSum<keepdims = 0>(parts, axis2)
-  weighted = Mul(p, qp)
-  pqp = ReduceSum<keepdims = 1>(weighted, axis1)
-  distance = Sub(qp, pqp)
-  errors = Abs(distance)
-  error = ReduceMax<keepdims = 1>(errors, axis1)
-  isDone = Less(error, bound)
+  qp = ReduceSum<keepdims = 0>(q * Unsqueeze(p, [1]), [2])
+  pqp = ReduceSum<keepdims = 1>(p * qp, [1])
+  isDone = ReduceMax<keepdims = 1>(Abs(qp - pqp), [1]) < bound
   isOpen = Not(isDone)
   p_end, qp_end, pqp_end = Loop<body = each (int64 t, bool d, float[] p_in, float[] qp_in, float[] pqp_in)
       => (bool d_out, float[] p_out, float[] qp_out, float[] pqp_out) {
     d_out = Identity(d)
-    t1 = Unsqueeze(t, first)
+    t1 = Unsqueeze(t, [0])
     q_t = Gather<axis = 1>(q, t)
     q_tt = Gather<axis = 1>(q_t, t1)
     qp_t = Gather<axis = 1>(qp_in, t1)
-    gap = Sub(pqp_in, qp_t)
-    diff = Div(gap, q_tt)
-    at_t = Gather(eye, t)
-    step = Mul(diff, at_t)
-    p_stepped = Add(p_in, step)
-    scale = Add(one, diff)
-    twice = Mul(two, qp_t)
-    bend = Mul(diff, q_tt)
-    slope = Add(bend, twice)
-    change = Mul(diff, slope)
-    pqp_changed = Add(pqp_in, change)
-    pqp_once = Div(pqp_changed, scale)
-    pqp_out = Div(pqp_once, scale)
-    moved_q = Mul(diff, q_t)
-    qp_changed = Add(qp_in, moved_q)
-    qp_out = Div(qp_changed, scale)
-    p_out = Div(p_stepped, scale)
+    diff = (pqp_in - qp_t) / q_tt
+    scale = one + diff
+    pqp_changed = pqp_in + diff * (diff * q_tt + 2.0 * qp_t)
+    pqp_out = pqp_changed / scale / scale
+    qp_out = (qp_in + diff * q_t) / scale
+    p_out = (p_in + diff * Gather(eye, t)) / scale
   }>(number, yes, p, qp, pqp)
   p_new = Where(isOpen, p_end, p)
-  open = Cast<to = 7>(isOpen)
-  numOpen = ReduceSum<keepdims = 0>(open)
-  wanted = Cast<to = 9>(numOpen)
-}>(tries, yes, p0)
+  wanted = bool(ReduceSum<keepdims = 0>(int64(isOpen)))
+}>(100, yes, p0)
 )";
 }
 
 static constexpr char kSoftmaxZero[] =
-    "z_axis = Constant<value_ints = [1]>()\n"
-    "z_highest = ReduceMax(scores, z_axis)\n"
-    "z_apart = Sub(scores, z_highest)\n"
-    "z_power = Exp(z_apart)\n"
-    "z_size = Abs(scores)\n"
-    "z_tiny = Constant<value_float = 1e-7>()\n"
-    "z_is_zero = LessOrEqual(z_size, z_tiny)\n"
-    "z_down = Neg(z_highest)\n"
-    "z_factor = Exp(z_down)\n"
-    "z_kept = Mul(scores, z_factor)\n"
-    "z_parts = Where(z_is_zero, z_kept, z_power)\n"
-    "z_sum = ReduceSum(z_parts, z_axis)\n"
-    "Z = Div(z_parts, z_sum)\n";
+    "z_highest = ReduceMax(scores, [1])\n"
+    "z_parts = Where(Abs(scores) <= 1e-7, scores * Exp(Neg(z_highest)), "
+    "Exp(scores - z_highest))\n"
+    "Z = z_parts / ReduceSum(z_parts, [1])\n";
 
 // Winitzki's approximation of the inverse error function, with a = 0.147.
-static constexpr char kProbit[] = "z_one = Constant<value_float = 1.0>()\n"
-                                  "z_twice = Add(scores, scores)\n"
-                                  "z_y = Sub(z_twice, z_one)\n"
-                                  "z_less = Sub(z_one, z_y)\n"
-                                  "z_more = Add(z_one, z_y)\n"
-                                  "z_product = Mul(z_less, z_more)\n"
-                                  "z_log = Log(z_product)\n"
-                                  "z_half = Constant<value_float = 0.5>()\n"
-                                  "z_part = Mul(z_half, z_log)\n"
-                                  "z_c = Constant<value_float = 4.330747>()\n"
-                                  "z_v = Add(z_c, z_part)\n"
-                                  "z_a = Constant<value_float = 0.147>()\n"
-                                  "z_share = Div(z_log, z_a)\n"
-                                  "z_square = Mul(z_v, z_v)\n"
-                                  "z_inner = Sub(z_square, z_share)\n"
-                                  "z_outer = Sqrt(z_inner)\n"
-                                  "z_under = Sub(z_outer, z_v)\n"
-                                  "z_root = Sqrt(z_under)\n"
-                                  "z_sign = Sign(z_y)\n"
-                                  "z_s = Constant<value_float = 1.41421356>()\n"
-                                  "z_scaled = Mul(z_s, z_root)\n"
-                                  "Z = Mul(z_scaled, z_sign)\n";
+static constexpr char kProbit[] =
+    "z_y = scores + scores - 1.0\n"
+    "z_log = Log((1.0 - z_y) * (1.0 + z_y))\n"
+    "z_v = 4.330747 + 0.5 * z_log\n"
+    "z_under = Sqrt(z_v * z_v - z_log / 0.147) - z_v\n"
+    "Z = 1.41421356 * Sqrt(z_under) * Sign(z_y)\n";
 
 /// Z: the scores, transformed.
 std::string SvmClassifier::writeTransform() const {
@@ -460,8 +370,7 @@ std::string SvmClassifier::writeTransform() const {
 std::string SvmClassifier::writeScores() const {
   if (classes != 2 || hasProbabilities())
     return std::string(hasProbabilities()
-                           ? "first = Constant<value_ints = [0]>()\n" +
-                                 writePairProbabilities() + writeCoupling()
+                           ? writePairProbabilities() + writeCoupling()
                            : "scores = Identity(pairs)\n") +
            writeTransform();
   StringRef name = call.getString("post_transform");
@@ -470,7 +379,7 @@ std::string SvmClassifier::writeScores() const {
   std::string text = name.empty() || name == "NONE" || name == "LOGISTIC"
                          ? "other = Neg(pairs)\n"
                          : "one = Constant<value_float = 1.0>()\n"
-                           "other = Sub(one, pairs)\n";
+                           "other = one - pairs\n";
   text += "scores = Concat<axis = 1>(other, pairs)\n";
   return text + (name == "LOGISTIC" ? "Z = Sigmoid(scores)\n"
                                     : "Z = Identity(scores)\n");

@@ -44,8 +44,7 @@ static std::string writeGridSample(const ContribCall &call) {
 }
 
 static std::string writePad(const ContribCall &call) {
-  return "flat = Constant<value_ints = [-1]>()\n"
-         "row = Reshape(pads, flat)\n" +
+  return "row = Reshape(pads, [-1])\n" +
          std::string(call.has(2)
                          ? "Y = Pad<mode: string = @mode>"
                            "(data, row, value)\n"
@@ -53,14 +52,11 @@ static std::string writePad(const ContribCall &call) {
 }
 
 static std::string writeRange(const ContribCall &call) {
-  std::string step = call.has(2) ? "step = Identity(delta)\n"
-                                 : "one = Constant<value_int = 1>()\n"
-                                   "step = CastLike(one, start)\n";
+  std::string step =
+      call.has(2) ? "step = Identity(delta)\n" : "step = CastLike(1, start)\n";
   return step + "none = Constant<value_ints: ints = []>()\n"
-                "from = Reshape(start, none)\n"
                 "to = Reshape(limit, none)\n"
-                "by = Reshape(step, none)\n"
-                "Y = Range(from, to, by)\n";
+                "Y = Range(Reshape(start, none), to, Reshape(step, none))\n";
 }
 
 /// Windows of `size` elements of one axis, which stand behind all axes.
@@ -76,24 +72,15 @@ static std::string writeUnfold(const ContribCall &call) {
   SmallVector<int64_t> order =
       llvm::to_vector(llvm::seq<int64_t>(0, *rank + 1));
   std::rotate(order.begin() + dim + 1, order.begin() + dim + 2, order.end());
-  return llvm::formatv("zero = Constant<value_int = 0>()\n"
-                       "one = Constant<value_int = 1>()\n"
-                       "size = Constant<value_int = {0}>()\n"
-                       "step = Constant<value_int = {1}>()\n"
-                       "first = Constant<value_ints = [0]>()\n"
-                       "last = Constant<value_ints = [1]>()\n"
-                       "extent1 = Shape<start = {2}, end = {3}>(X)\n"
-                       "extent = Squeeze(extent1, first)\n"
-                       "room = Sub(extent, size)\n"
-                       "behind = Add(room, one)\n"
-                       "starts0 = Range(zero, behind, step)\n"
-                       "starts = Unsqueeze(starts0, last)\n"
-                       "offsets = Range(zero, size, one)\n"
-                       "places = Add(starts, offsets)\n"
-                       "windows = Gather<axis = {2}>(X, places)\n"
-                       "Y = Transpose<perm = [{4:$[, ]}]>(windows)\n",
-                       call.getInt("size"), call.getInt("step", 1), dim,
-                       dim + 1, llvm::make_range(order.begin(), order.end()));
+  return llvm::formatv(
+      "size = Constant<value_int = {0}>()\n"
+      "step = Constant<value_int = {1}>()\n"
+      "behind = Squeeze(Shape<start = {2}, end = {3}>(X), [0]) - size + 1\n"
+      "windows = Gather<axis = {2}>(X, Unsqueeze(Range(0, behind, step), [1]) "
+      "+ Range(0, size, 1))\n"
+      "Y = Transpose<perm = [{4:$[, ]}]>(windows)\n",
+      call.getInt("size"), call.getInt("step", 1), dim, dim + 1,
+      llvm::make_range(order.begin(), order.end()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -104,65 +91,28 @@ static std::string writeUnfold(const ContribCall &call) {
 /// row with the largest element of a column comes to its place, is divided by
 /// that, and is taken from the others; the right half becomes the inverse.
 static constexpr char kInverse[] = R"(
-    whole = Shape(X)
-    last2 = Shape<start = -2>(X)
-    batches = Constant<value_ints = [-1]>()
-    flat = Concat<axis = 0>(batches, last2)
-    x0 = Cast<to = TYPE>(X)
-    x = Reshape(x0, flat)
-    at0 = Constant<value_ints = [0]>()
-    at1 = Constant<value_ints = [1]>()
-    at2 = Constant<value_ints = [2]>()
-    zero = Constant<value_int = 0>()
-    one = Constant<value_int = 1>()
+    x = Reshape(Cast<to = TYPE>(X), Concat<axis = 0>([-1], Shape<start = -2>(X)))
     n1 = Shape<start = 1, end = 2>(x)
-    n = Squeeze(n1, at0)
-    square = Concat<axis = 0>(n1, n1)
-    blank0 = ConstantOfShape<value = float[1] {0}>(square)
-    blank = Cast<to = TYPE>(blank0)
-    unit = EyeLike(blank)
-    like = Shape(x)
-    units = Expand(unit, like)
-    start = Concat<axis = 2>(x, units)
-    rows0 = Range(zero, n, one)
-    rows = Unsqueeze(rows0, at0)
+    n = Squeeze(n1, [0])
+    unit = EyeLike(Cast<to = TYPE>(ConstantOfShape<value = float[1] {0}>(Concat<axis = 0>(n1, n1))))
+    start = Concat<axis = 2>(x, Expand(unit, Shape(x)))
+    rows = Unsqueeze(Range(0, n, 1), [0])
     going = Constant<value = bool {1}>()
     end = Loop<body = eliminate (int64 k, bool c, ELEMENT[] a)
         => (bool c1, ELEMENT[] next) {
       c1 = Identity(c)
-      column = Gather<axis = 2>(a, k)
-      sizes = Abs(column)
-      isDone = Less(rows, k)
-      below0 = Constant<value_float = -1.0>()
-      below = CastLike(below0, sizes)
-      left = Where(isDone, below, sizes)
-      best = ArgMax<axis = 1, keepdims = 1>(left)
-      isK = Equal(rows, k)
-      isBest = Equal(rows, best)
-      other = Where(isBest, k, rows)
-      order1 = Where(isK, best, other)
-      order = Unsqueeze(order1, at2)
-      extents = Shape(a)
-      places = Expand(order, extents)
-      b = GatherElements<axis = 1>(a, places)
+      sizes = Abs(Gather<axis = 2>(a, k))
+      best = ArgMax<axis = 1, keepdims = 1>(Where(rows < k, CastLike(-1.0, sizes), sizes))
+      isK = rows == k
+      order = Unsqueeze(Where(isK, best, Where(rows == best, k, rows)), [2])
+      b = GatherElements<axis = 1>(a, Expand(order, Shape(a)))
       pivots = Gather<axis = 2>(b, k)
-      row0 = Gather<axis = 1>(b, k)
-      row = Unsqueeze(row0, at1)
-      pivot0 = Gather<axis = 1>(pivots, k)
-      pivot1 = Unsqueeze(pivot0, at1)
-      pivot2 = Unsqueeze(pivot1, at1)
-      scaled = Div(row, pivot2)
-      unity = CastLike(one, a)
-      less = Sub(pivots, unity)
-      factors0 = Where(isK, less, pivots)
-      factors = Unsqueeze(factors0, at2)
-      products = Mul(factors, scaled)
-      next = Sub(b, products)
+      row = Unsqueeze(Gather<axis = 1>(b, k), [1])
+      scaled = row / Unsqueeze(Unsqueeze(Gather<axis = 1>(pivots, k), [1]), [1])
+      factors = Unsqueeze(Where(isK, pivots - CastLike(1, a), pivots), [2])
+      next = b - factors * scaled
     }>(n, going, start)
-    twice = Add(n1, n1)
-    half = Slice(end, n1, twice, at2)
-    y = Reshape<allowzero = 1>(half, whole)
-    Y = CastLike(y, X)
+    Y = CastLike(Reshape<allowzero = 1>(Slice(end, n1, n1 + n1, [2]), Shape(X)), X)
   )";
 
 /// In float64 where the matrices are of that type, else in float32.
@@ -189,47 +139,27 @@ static std::string writeNGramBlock(const ContribCall &call) {
   if (size < 1)
     return call.refuse("'ngram_size' is not there and above 0");
   std::string text =
-      llvm::formatv("zero = Constant<value_int = 0>()\n"
-                    "one = Constant<value_int = 1>()\n"
-                    "at0 = Constant<value_ints = [0]>()\n"
-                    "at1 = Constant<value_ints = [1]>()\n"
-                    "before = Constant<value_int = {0}>()\n"
-                    "before1 = Constant<value_ints = [{0}]>()\n"
-                    "length1 = Shape<start = 1, end = 2>(input_ids)\n"
-                    "length = Squeeze(length1, at0)\n"
-                    "ends = Slice(input_ids, before1, length1, at1)\n",
+      llvm::formatv("length1 = Shape<start = 1, end = 2>(input_ids)\n"
+                    "ends = Slice(input_ids, [{0}], length1, [1])\n",
                     size - 1);
-  // Of one token each: all that were there.
+  // Of one token each: all that were there. Of what is shorter nothing is
+  // compared.
   if (size == 1)
-    text += "isThere = Equal(ends, ends)\n";
+    text += "isThere = ends == ends\n";
   else
-    text += "count0 = Sub(length, before)\n"
-            "count = Max(count0, zero)\n"
-            "starts0 = Range(zero, count, one)\n"
-            "starts = Unsqueeze(starts0, at1)\n"
-            "offsets = Range(zero, before, one)\n"
-            "places = Add(starts, offsets)\n"
-            "grams = Gather<axis = 1>(input_ids, places)\n"
-            "tail0 = Sub(length1, before1)\n"
-            "tail1 = Max(tail0, at0)\n"
-            "tail2 = Slice(input_ids, tail1, length1, at1)\n"
-            // Of what is shorter nothing is compared.
-            "short = Sub(before1, length1)\n"
-            "missing = Max(short, at0)\n"
-            "two = Constant<value_ints = [0, 0, 0]>()\n"
-            "pads = Concat<axis = 0>(two, missing)\n"
-            "tail3 = Pad(tail2, pads)\n"
-            "tail = Unsqueeze(tail3, at1)\n"
-            "same = Equal(grams, tail)\n"
-            "same32 = Cast<to = 6>(same)\n"
-            "last = Constant<value_ints = [2]>()\n"
-            "all = ReduceMin<keepdims = 0>(same32, last)\n"
-            "isThere = Cast<to = 9>(all)\n";
+    text += llvm::formatv(
+        "count = Max(Squeeze(length1, [0]) - {0}, 0)\n"
+        "places = Unsqueeze(Range(0, count, 1), [1]) + Range(0, {0}, 1)\n"
+        "grams = Gather<axis = 1>(input_ids, places)\n"
+        "tail = Slice(input_ids, Max(length1 - [{0}], [0]), length1, [1])\n"
+        "pads = Concat<axis = 0>([0, 0, 0], Max([{0}] - length1, [0]))\n"
+        "same = int32(grams == Unsqueeze(Pad(tail, pads), [1]))\n"
+        "isThere = bool(ReduceMin<keepdims = 0>(same, [2]))\n",
+        size - 1);
   return text + "never = Constant<value = float {-inf}>()\n"
                 "always = Constant<value = float {inf}>()\n"
-                "most = Where(isThere, never, always)\n"
-                "scores_out = ScatterElements<axis = 1, reduction = \"min\">"
-                "(scores, ends, most)\n";
+                "scores_out = ScatterElements<axis = 1, reduction = "
+                "\"min\">(scores, ends, Where(isThere, never, always))\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -247,37 +177,31 @@ static std::string writeGroups(const ContribCall &call) {
   StringRef back = isLast ? "Transpose<perm = [0, 2, 3, 1]>" : "Identity";
   std::string text =
       llvm::formatv("v = {0}(V)\n"
-                    "parts = Constant<value_ints = [0, {2}, -1]>()\n"
-                    "grouped = Reshape(v, parts)\n"
                     "ones = ConstantOfShape<value = float[1] {{1}>(count)\n"
                     "noughts = ConstantOfShape<value = float[1] {{0}>(count)\n"
                     "normal0 = InstanceNormalization<epsilon: float = "
-                    "@epsilon>(grouped, ones, noughts)\n"
-                    "like = Shape(v)\n"
-                    "normal1 = Reshape<allowzero = 1>(normal0, like)\n"
-                    "normal = {1}(normal1)\n",
+                    "@epsilon>(Reshape(v, [0, {2}, -1]), ones, noughts)\n"
+                    "normal = {1}(Reshape<allowzero = 1>(normal0, Shape(v)))\n",
                     forward, back, call.getInt("groups"));
   text = llvm::formatv("count = Constant<value_ints = [{0}]>()\n",
                        call.getInt("groups"))
              .str() +
          text;
   // Scale and bias are of channels.
-  text += isLast ? "scale = Cast<to = 1>(gamma)\nshift = Cast<to = 1>(beta)\n"
-                 : "column = Constant<value_ints = [-1, 1, 1]>()\n"
-                   "scale0 = Cast<to = 1>(gamma)\n"
-                   "scale = Reshape(scale0, column)\n"
-                   "shift0 = Cast<to = 1>(beta)\n"
-                   "shift = Reshape(shift0, column)\n";
-  text += "larger = Mul(normal, scale)\nmoved = Add(larger, shift)\n";
+  text += isLast ? "scale = float(gamma)\n"
+                   "shift = float(beta)\n"
+                 : "scale = Reshape(float(gamma), [-1, 1, 1])\n"
+                   "shift = Reshape(float(beta), [-1, 1, 1])\n";
+  text += "moved = normal * scale + shift\n";
   if (call.getInt("activation"))
-    text += "part = Sigmoid(moved)\nopen = Mul(moved, part)\n";
+    text += "open = moved * Sigmoid(moved)\n";
   else
     text += "open = Identity(moved)\n";
   return text + "Y = CastLike(open, X)\n";
 }
 
 static std::string writeGroupNorm(const ContribCall &call) {
-  return "V = Cast<to = 1>(X)\n" + writeGroups(call);
+  return "V = float(X)\n" + writeGroups(call);
 }
 
 static std::string writeSkipGroupNorm(const ContribCall &call) {
@@ -285,40 +209,38 @@ static std::string writeSkipGroupNorm(const ContribCall &call) {
   if (rank != 2 && rank != 4)
     return call.refuse("a skipped value whose rank is not 2 or 4");
   bool isLast = call.getInt("channels_last", 1);
-  std::string text = "x32 = Cast<to = 1>(X)\nskip32 = Cast<to = 1>(skip)\n";
+  std::string text = "x32 = float(X)\n"
+                     "skip32 = float(skip)\n";
   if (rank == 2)
-    text += llvm::formatv("middle = Constant<value_ints = [{0}]>()\n"
-                          "skipped = Unsqueeze(skip32, middle)\n",
+    text += llvm::formatv("skipped = Unsqueeze(skip32, [{0}])\n",
                           isLast ? "1, 2" : "2, 3");
   else
     text += "skipped = Identity(skip32)\n";
   if (!call.has(4))
-    text += "V = Add(x32, skipped)\n";
+    text += "V = x32 + skipped\n";
   else
-    text += std::string("sum32 = Add(x32, skipped)\n"
-                        "bias0 = Cast<to = 1>(bias)\n") +
+    text += std::string("sum32 = x32 + skipped\n"
+                        "bias0 = float(bias)\n") +
             (isLast ? "bias32 = Identity(bias0)\n"
-                    : "rest = Constant<value_ints = [-1, 1, 1]>()\n"
-                      "bias32 = Reshape(bias0, rest)\n") +
-            "V = Add(sum32, bias32)\n";
+                    : "bias32 = Reshape(bias0, [-1, 1, 1])\n") +
+            "V = sum32 + bias32\n";
   return text + "S = CastLike(V, X)\n" + writeGroups(call);
 }
 
 static constexpr char kBiasSplitGelu[] =
-    "V = Add(X, bias)\n"
+    "V = X + bias\n"
     "value, gate = Split<axis = -1, num_outputs = 2>(V)\n"
     "open = Gelu(gate)\n"
-    "Y = Mul(value, open)";
+    "Y = value * open";
 
 static std::string writeGemmFastGelu(const ContribCall &call) {
   return "P = MatMul(X, W)\n" +
-         std::string(call.has(2) ? "V = Add(P, bias)\n" : "V = Identity(P)\n") +
+         std::string(call.has(2) ? "V = P + bias\n" : "V = Identity(P)\n") +
          "Y = Gelu<approximate = \"tanh\">(V)\n";
 }
 
-static constexpr char kMatMulInteger16[] = "a = Cast<to = 6>(A)\n"
-                                           "b = Cast<to = 6>(B)\n"
-                                           "Y = MatMul(a, b)";
+static constexpr char kMatMulInteger16[] = "a = int32(A)\n"
+                                           "Y = MatMul(a, int32(B))";
 static constexpr char kTorchEmbedding[] = "Y = Gather(weight, indices)";
 
 //===----------------------------------------------------------------------===//

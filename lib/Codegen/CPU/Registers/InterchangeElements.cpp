@@ -74,7 +74,7 @@ private:
   Value flat(Value tensor);
   Value withElements(Value tensor, Type element);
   void readAsBytes(Value tensor);
-  SmallVector<Value> makeTiles(ArrayRef<Value> outs);
+  SmallVector<Value> makeTiles(SmallVector<Value> at, ValueRange outs);
   SmallVector<Value> makeRow(SmallVector<Value> at, ValueRange outs);
   SmallVector<Value> makeTile(ArrayRef<Value> at, ValueRange outs,
                               bool inBounds);
@@ -342,12 +342,9 @@ SmallVector<Value> ElementInterchange::makeTile(ArrayRef<Value> at,
     inits.push_back(isa<TensorType>(init.getType())
                         ? read(init, identity, at, inBounds)
                         : init);
-  SmallVector<Type> arguments{loop.getCounter().getType(),
-                              loop.getConditionArg().getType()};
-  llvm::append_range(arguments, ValueRange(inits).getTypes());
-  auto inner = LoopOp::create(b, ValueRange(inits).getTypes(), arguments,
-                              loop.getTripCount(), Value(), inits, ValueRange(),
-                              ValueRange(), LoopPorts());
+  auto inner = LoopOp::create(b, loop.getCounter().getType(),
+                              loop.getConditionArg().getType(),
+                              loop.getTripCount(), Value(), inits);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(inner.getLoopBody());
@@ -399,48 +396,35 @@ SmallVector<Value> ElementInterchange::makeRow(SmallVector<Value> at,
   Value whole = b.createOrFold<arith::SubIOp>(extent, rest);
   SmallVector<Value> values(outs);
   for (bool inBounds : {true, false}) {
-    auto tiles = scf::ForOp::create(b, inBounds ? index(0) : whole,
-                                    inBounds ? whole : extent, step, values);
+    auto tiles = scf::ForOp::create(
+        b, inBounds ? index(0) : whole, inBounds ? whole : extent, step, values,
+        [&](OpBuilder &, Location, Value number, ValueRange carried) {
+          SmallVector<Value> place(at);
+          place.push_back(number);
+          scf::YieldOp::create(b, makeTile(place, carried, inBounds));
+        });
     markParallel(tiles);
-    OpBuilder::InsertionGuard guard(b);
-    if (!tiles.getBody()->empty())
-      rewriter.eraseOp(tiles.getBody()->getTerminator());
-    b.setInsertionPointToEnd(tiles.getBody());
-    SmallVector<Value> place(at);
-    place.push_back(tiles.getInductionVar());
-    scf::YieldOp::create(b,
-                         makeTile(place, tiles.getRegionIterArgs(), inBounds));
     values.assign(tiles.getResults().begin(), tiles.getResults().end());
   }
   return values;
 }
 
-/// Loops over the rows, then over tiles of each.
-SmallVector<Value> ElementInterchange::makeTiles(ArrayRef<Value> outs) {
+/// Loops over the rows behind those of `at`, then over tiles of each.
+SmallVector<Value> ElementInterchange::makeTiles(SmallVector<Value> at,
+                                                 ValueRange outs) {
   size_t rows = flattened ? 0 : dims.size() - 1;
-  SmallVector<Value> at, values(outs);
-  SmallVector<scf::ForOp> nest;
-  OpBuilder::InsertionGuard guard(b);
-  for (size_t k = 0; k < rows; ++k) {
-    Value extent = getValueOrCreateConstantIndexOp(b, b.getLoc(), dims[k]);
-    auto loopOverRows =
-        scf::ForOp::create(b, index(0), extent, index(1), values);
-    markParallel(loopOverRows);
-    if (!loopOverRows.getBody()->empty())
-      rewriter.eraseOp(loopOverRows.getBody()->getTerminator());
-    b.setInsertionPointToEnd(loopOverRows.getBody());
-    at.push_back(loopOverRows.getInductionVar());
-    values.assign(loopOverRows.getRegionIterArgs().begin(),
-                  loopOverRows.getRegionIterArgs().end());
-    nest.push_back(loopOverRows);
-  }
-  values = makeRow(at, values);
-  for (scf::ForOp row : llvm::reverse(nest)) {
-    b.setInsertionPointToEnd(row.getBody());
-    scf::YieldOp::create(b, values);
-    values.assign(row.getResults().begin(), row.getResults().end());
-  }
-  return values;
+  if (at.size() == rows)
+    return makeRow(at, outs);
+  Value extent =
+      getValueOrCreateConstantIndexOp(b, b.getLoc(), dims[at.size()]);
+  auto nest = scf::ForOp::create(
+      b, index(0), extent, index(1), outs,
+      [&](OpBuilder &, Location, Value row, ValueRange carried) {
+        at.push_back(row);
+        scf::YieldOp::create(b, makeTiles(at, carried));
+      });
+  markParallel(nest);
+  return SmallVector<Value>(nest.getResults());
 }
 
 void ElementInterchange::rewrite() {
@@ -459,7 +443,7 @@ void ElementInterchange::rewrite() {
       element = b.getI8Type();
     outs.push_back(flat(tensor::EmptyOp::create(b, dims, element)));
   }
-  SmallVector<Value> results = makeTiles(outs);
+  SmallVector<Value> results = makeTiles({}, outs);
   b.setInsertionPoint(loop);
   for (auto [port, value] : llvm::zip(live, results)) {
     auto type = cast<RankedTensorType>(loop.getResult(port).getType());

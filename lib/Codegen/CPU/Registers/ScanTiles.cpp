@@ -354,12 +354,9 @@ SmallVector<Value> ScanInterchange::makeTile(const Tile &tile,
 SmallVector<Value> ScanInterchange::makeBlocks(const Tile &tile, Value count,
                                                ValueRange carried) {
   Type i64 = b.getI64Type();
-  SmallVector<Type> arguments{i64, b.getI1Type()};
-  llvm::append_range(arguments, carried.getTypes());
-  auto blocks =
-      LoopOp::create(b, carried.getTypes(), arguments,
-                     b.createOrFold<arith::IndexCastOp>(i64, count), Value(),
-                     carried, ValueRange(), ValueRange(), LoopPorts());
+  auto blocks = LoopOp::create(b, i64, b.getI1Type(),
+                               b.createOrFold<arith::IndexCastOp>(i64, count),
+                               Value(), carried);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(blocks.getLoopBody());
   Value number =

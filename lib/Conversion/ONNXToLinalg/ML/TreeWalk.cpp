@@ -300,12 +300,9 @@ Value TreeWalker::branchStep(Value node, const NodeBits &bits, Value offset) {
 SmallVector<Value> TreeWalker::loopOver(Value count, ValueRange inits,
                                         LoopBody body) {
   Type i64 = l.b.getI64Type();
-  SmallVector<Type> arguments{i64, l.b.getI1Type()};
-  llvm::append_range(arguments, inits.getTypes());
   Value trips = l.b.createOrFold<arith::IndexCastOp>(i64, count);
-  auto loop = loop::LoopOp::create(l.b, inits.getTypes(), arguments, trips,
-                                   Value(), inits, ValueRange(), ValueRange(),
-                                   loop::LoopPorts());
+  auto loop =
+      loop::LoopOp::create(l.b, i64, l.b.getI1Type(), trips, Value(), inits);
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPointToEnd(loop.getLoopBody());
   SmallVector<Value> next =
@@ -322,9 +319,7 @@ Value TreeWalker::toLeaves(Value starts, OffsetFn offset) {
   Type i64 = l.b.getI64Type(), i1 = l.b.getI1Type();
   // No way is longer than there are nodes.
   Value most = integer(i64, packed.nodes.size());
-  auto loop = loop::LoopOp::create(
-      l.b, starts.getType(), TypeRange{i64, i1, starts.getType()}, most,
-      integer(i1, 1), starts, ValueRange(), ValueRange(), loop::LoopPorts());
+  auto loop = loop::LoopOp::create(l.b, i64, i1, most, integer(i1, 1), starts);
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPointToEnd(loop.getLoopBody());
   Value nodes = loop.getCarriedArgs()[0];

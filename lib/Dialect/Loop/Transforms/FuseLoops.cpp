@@ -12,9 +12,11 @@
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -62,6 +64,29 @@ static bool isLight(LoopOp loop) {
                 return heavy ? WalkResult::interrupt() : WalkResult::advance();
               })
               .wasInterrupted();
+}
+
+/// True where the body computes elementary functions. Each of them is a
+/// polynomial whose constants stay in registers of a CPU as long as one body
+/// has few of them.
+static bool computesFunctions(LoopOp loop) {
+  return loop.getLoopBody()
+      ->walk([](Operation *op) {
+        bool isFunction =
+            isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+            !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+                 math::FloorOp, math::FmaOp, math::RoundEvenOp, math::SqrtOp,
+                 math::TruncOp>(op);
+        return isFunction ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// True for code that kernels of a GPU compute.
+static bool isForGPU(Operation *op) {
+  auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
+      kTargetAttrName);
+  return target && !target.getChip().empty();
 }
 
 /// True where the body has no effects, but for checks.
@@ -188,7 +213,9 @@ std::string LoopFusion::match() {
       !first.getConditionArg().use_empty() ||
       !second.getConditionArg().use_empty())
     return "they are counted in different ways";
-  if (!isLight(first) || !isLight(second))
+  if (!isLight(first) || !isLight(second) ||
+      (!isForGPU(first) && computesFunctions(first) &&
+       computesFunctions(second)))
     return "what they compute is better done one behind the other";
   if (!onlyChecks(first) || !onlyChecks(second))
     return "they have effects";

@@ -143,3 +143,54 @@ func.func @others(%n: i64, %m: i64, %x: f32, %p: i1) -> (f32, f32, f32) {
   }
   return %z0, %z1, %z2 : f32, f32, f32
 }
+
+// -----
+
+// The constants of the functions of both would not fit into a CPU's registers.
+// CHECK-LABEL: func.func @functions(
+// CHECK-COUNT-2: loop.loop
+// CHECK-NOT: loop.loop
+// REMARK: remark: {{.*}}not fused {{.*}}better done one behind the other
+module {
+  func.func @functions(%n: i64, %x: tensor<4xf32>) -> tensor<4xf32> {
+    %true = arith.constant true
+    %y = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?x4xf32> axis 0) {
+      %t = math.tanh %x : tensor<4xf32>
+      loop.yield while(%true : i1) collect(%t : tensor<4xf32>)
+    }
+    %z = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%b = %x : tensor<4xf32>) {
+      %at = arith.index_cast %i : i64 to index
+      %row = tensor.extract_slice %y[%at, 0] [1, 4] [1, 1]
+          : tensor<?x4xf32> to tensor<4xf32>
+      %e = math.exp %row : tensor<4xf32>
+      %s = arith.addf %b, %e : tensor<4xf32>
+      loop.yield while(%true : i1) carried(%s : tensor<4xf32>)
+    }
+    return %z : tensor<4xf32>
+  }
+}
+
+// -----
+
+// A GPU has more of them, and waits in each iteration.
+// CHECK-LABEL: func.func @functions_on_gpu(
+// CHECK-COUNT-1: loop.loop
+// CHECK-NOT: loop.loop
+module attributes {loopc.target = #loopc.target<vector_bits = 256, registers = 16, chip = "sm_90">} {
+  func.func @functions_on_gpu(%n: i64, %x: tensor<4xf32>) -> tensor<4xf32> {
+    %true = arith.constant true
+    %y = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?x4xf32> axis 0) {
+      %t = math.tanh %x : tensor<4xf32>
+      loop.yield while(%true : i1) collect(%t : tensor<4xf32>)
+    }
+    %z = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%b = %x : tensor<4xf32>) {
+      %at = arith.index_cast %i : i64 to index
+      %row = tensor.extract_slice %y[%at, 0] [1, 4] [1, 1]
+          : tensor<?x4xf32> to tensor<4xf32>
+      %e = math.exp %row : tensor<4xf32>
+      %s = arith.addf %b, %e : tensor<4xf32>
+      loop.yield while(%true : i1) carried(%s : tensor<4xf32>)
+    }
+    return %z : tensor<4xf32>
+  }
+}
