@@ -200,6 +200,17 @@ bool TypeInference::followsTypes(Operation *op) {
   return isa<scf::YieldOp>(op) && isa<scf::IfOp>(op->getParentOp());
 }
 
+/// True for a use as the next state of a scan, by a cast that tells more than
+/// its source. States keep their shape (scan_state_shape): such a cast is not
+/// what somebody declared, a check proves it.
+static bool isProvedState(OpOperand &use, Type source) {
+  auto yield = dyn_cast<YieldOp>(use.getOwner());
+  if (!yield || !isa<ScanOp>(yield->getParentOp()))
+    return false;
+  Type cast = use.get().getType();
+  return joinTypes(source, cast) != cast;
+}
+
 /// Gives operations whose operands' types are inferred the values that were
 /// cast to match a declared type.
 void TypeInference::dropCasts() {
@@ -215,8 +226,10 @@ void TypeInference::dropCasts() {
         break;
       source = before->getOperand(0);
     }
-    cast->getResult(0).replaceUsesWithIf(
-        source, [&](OpOperand &use) { return followsTypes(use.getOwner()); });
+    cast->getResult(0).replaceUsesWithIf(source, [&](OpOperand &use) {
+      return followsTypes(use.getOwner()) &&
+             !isProvedState(use, source.getType());
+    });
   }
   // From the last one on: a cast of a cast keeps the first one alive.
   for (Operation *cast : llvm::reverse(casts))
@@ -359,14 +372,15 @@ void TypeInference::inferCollection(NodeOp node, SmallVectorImpl<Type> &types) {
     types[0] = SeqType::get(node.getInputs()[1].getType());
 }
 
-/// True for a branch that takes an element of a list that is empty, as far as
-/// is known by now. It fails, or a list that an enclosing loop carries gets its
-/// elements, and the branch is looked at again.
+/// True for a branch that takes an element of a list or an optional that is
+/// empty, as far as is known by now. It fails, or one that an enclosing loop
+/// carries gets its elements, and the branch is looked at again.
 bool TypeInference::readsNothing(Region &branch) {
   return llvm::any_of(branch.getOps<NodeOp>(), [&](NodeOp node) {
     StringRef op = node.getOpType();
     return node.getDomain().empty() &&
-           (op == "SequenceAt" || op == "SequenceErase") &&
+           (op == "SequenceAt" || op == "SequenceErase" ||
+            op == "OptionalGetElement") &&
            isEmpty(node.getInputs()[0]);
   });
 }
