@@ -503,6 +503,25 @@ def test_rank_that_a_loop_of_no_trips_collects() -> None:
             compare([one, other], [x, np.tanh(-x)])
 
 
+def test_shape_that_a_switch_over_ranks_yields() -> None:
+    """A Slice changes the shape that a node before it has chosen by rank, which may be a constant."""
+    model = session("""(float[] x, int64[] t) => (float[] y, float[] z) {
+        first = Constant<value: tensor = int64[1] {0}>()
+        one = Constant<value: tensor = int64[1] {1}>()
+        e = GatherElements<axis = 1>(x, t)
+        y = Slice(e, first, one, one)
+        row = Slice(t, first, one, one)
+        classes = Squeeze(row, one)
+        z = NegativeLogLikelihoodLoss<reduction = "none">(x, classes)
+    }""")
+    for shape in ((3, 4), (2, 3, 2)):
+        x = noise(*shape)
+        t = np.zeros(shape, np.int64)
+        t[:, 0] = 1
+        got = np.take_along_axis(x, t, 1)[:, :1]
+        compare(model.run(None, {"x": x, "t": t}), [got, -x[:, 1]])
+
+
 def test_rank_of_what_cannot_be() -> None:
     """A node whose operands contradict each other has a result of the rank that they tell."""
     model = session("""(float[7] x, int64 trips) => (float[t, a, b] y) {
