@@ -13,8 +13,10 @@
     transplants.py --seeds 0:1 --keep /tmp        failing models, with inputs as .npz
 
 What a model must give is what the suite says of the node, so nothing here computes what loops do.
-A line is printed for each failure: wrong (another result), failed (an error), crashed. Cases that
-the engine does not pass as they are, or that loops cannot have, are counted as unfit; -v says why.
+A line is printed for each failure: wrong (another result), refused (an error of the compiler),
+failed (one of the run), crashed. Not failures are lacking (loopc says that it has no such thing:
+too many combinations of unknown ranks, say) and unfit: cases that loopc does not pass as they are,
+or that loops cannot have. -v says which, and why.
 
 Exit status: 0; 1 with a failure; 2 wrong usage.
 """
@@ -56,7 +58,9 @@ def _run(content: bytes, feeds: dict[str, Any], level: int) -> engines.Outcome:
     try:
         session = loopc.InferenceSession(content, options)
     except loopc.Error as error:
-        return engines.Outcome(error=f"refused: {error}")
+        # What loopc says that it lacks is no fault: combinations of unknown ranks, say.
+        lacks = error.code in ("LC0301", "LC0501")
+        return engines.Outcome(error=f"{'lacking' if lacks else 'refused'}: {error}")
     try:
         first = session.run(None, feeds)
         again = session.run(None, feeds)
@@ -69,7 +73,7 @@ def _run(content: bytes, feeds: dict[str, Any], level: int) -> engines.Outcome:
 
 
 def _alone(content: bytes, feeds: dict[str, Any]) -> list[Any]:
-    outcome = engines.worker(_run, 60.0).ask((content, feeds, 3))
+    outcome = engines.worker(_run, 180.0).ask((content, feeds, 3))
     if outcome.values is None:
         raise donors.UnfitError(f"by itself: {outcome.error}")
     return list(outcome.values)
@@ -108,7 +112,7 @@ def transplant(donor: donors.Donor, seed: int) -> tuple[str, Host, int]:
 
 
 def _judge(host: Host, level: int) -> str | None:
-    outcome = engines.worker(_run, 60.0).ask((host.model().SerializeToString(), host.given, level))
+    outcome = engines.worker(_run, 180.0).ask((host.model().SerializeToString(), host.given, level))
     if outcome.crashed:
         return f"crashed: {outcome.error}"
     if outcome.values is None:
@@ -165,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             what, host, level = transplant(donor, seed)
             problem = _judge(host, level)
             count[problem.split(":")[0] if problem else "same"] += 1
-            if problem:
+            if problem and (options.verbose or not problem.startswith("lacking")):
                 print(f"{what}: {problem[:300]}", flush=True)
                 if options.keep:
                     _keep(host, options.keep, seed)
