@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AxesOfTypes.h"
+
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
@@ -33,49 +35,6 @@ using loopc::loop::YieldOp;
 /// True for types that say more or less of a value's shape.
 static bool isShaped(Type type) {
   return isa<TensorType, SeqType, OptionalType>(type);
-}
-
-/// `type` without axis `axis`, counted from the end where negative; the type
-/// itself where its rank is unknown, null where it has no such axis.
-static Type dropAxis(Type type, int64_t axis) {
-  auto ranked = dyn_cast<RankedTensorType>(type);
-  if (!ranked)
-    return type;
-  if (axis < 0)
-    axis += ranked.getRank();
-  if (axis < 0 || axis >= ranked.getRank())
-    return {};
-  SmallVector<int64_t> shape(ranked.getShape());
-  shape.erase(shape.begin() + axis);
-  return RankedTensorType::get(shape, ranked.getElementType());
-}
-
-/// `type`, a tensor or a scalar, with a new axis of `size` at `axis` of the
-/// result; null where it has no such place.
-static Type insertAxis(Type type, int64_t axis, int64_t size) {
-  if (isa<UnrankedTensorType>(type))
-    return type;
-  auto ranked = dyn_cast<RankedTensorType>(type);
-  SmallVector<int64_t> shape;
-  if (ranked)
-    llvm::append_range(shape, ranked.getShape());
-  if (axis < 0)
-    axis += shape.size() + 1;
-  if (axis < 0 || axis > static_cast<int64_t>(shape.size()))
-    return {};
-  shape.insert(shape.begin() + axis, size);
-  return RankedTensorType::get(shape, ranked ? ranked.getElementType() : type);
-}
-
-/// Extent of `type` along `axis`; dynamic where it is not known.
-static int64_t getExtent(Type type, int64_t axis) {
-  auto ranked = dyn_cast<RankedTensorType>(type);
-  if (!ranked)
-    return ShapedType::kDynamic;
-  if (axis < 0)
-    axis += ranked.getRank();
-  return axis >= 0 && axis < ranked.getRank() ? ranked.getDimSize(axis)
-                                              : ShapedType::kDynamic;
 }
 
 /// True for tensor.cast and onnx.cast, but those that touch an encoding.
