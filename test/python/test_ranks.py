@@ -467,6 +467,77 @@ def test_rank_of_a_state_of_which_optionals_hide_it(more: bool) -> None:
         compare(model.run(None, {"x": x, "e": noise(1)}), [np.tanh(-x)])
 
 
+def test_rank_that_a_loop_of_no_trips_collects() -> None:
+    """loop_zero: a state of a Scan has the rank that it began with, whatever hides the next one."""
+    model = session(
+        """(float[2, 3] x, int64 trips, int64[k] shape) => (float[t, a, b] y, float[t, c, d] z) {
+          always = Constant<value: tensor = bool {1}>()
+          two = Constant<value: tensor = int64 {2}>()
+          state = Scan<num_scan_inputs: int = 1, body: graph = b (float[2, 3] s, float[3] v) => (float[2, 3] n) {
+            n = Reshape(s, shape)
+          }>(x, x)
+          none = Optional<type: type_proto = float[]>()
+          last = Loop(two, "", none) <body = l (int64 i, bool p, optional(float[]) w) => (bool go, optional(float[]) o) {
+            go = Identity(p)
+            has = OptionalHasElement(w)
+            g = If(has) <
+              then_branch = yes () => (float[?, ?] u) { h = OptionalGetElement(w) u = Tanh(h) },
+              else_branch = no () => (float[?, ?] u) { u = Neg(x) }
+            >
+            o = Optional(g)
+          }>
+          kept = OptionalGetElement(last)
+          y, z = Loop(trips, always) <body = c (int64 i, bool p) => (bool go, float[2, 3] u, float[2, 3] v) {
+            go = Identity(p) u = Identity(state) v = Identity(kept)
+          }>
+        }"""
+    )
+    x = noise(2, 3)
+    for trips in (0, 2):
+        feeds = {"x": x, "trips": np.array(trips), "shape": np.array([2, 3])}
+        y, z = model.run(None, feeds)
+        assert y.shape == (trips, 2, 3)
+        assert z.shape[0] == trips
+        assert z.ndim == 3
+        for one, other in zip(y, z, strict=True):
+            compare([one, other], [x, np.tanh(-x)])
+
+
+def test_shape_that_a_switch_over_ranks_yields() -> None:
+    """A Slice changes the shape that a node before it has chosen by rank, which may be a constant."""
+    model = session("""(float[] x, int64[] t) => (float[] y, float[] z) {
+        first = Constant<value: tensor = int64[1] {0}>()
+        one = Constant<value: tensor = int64[1] {1}>()
+        e = GatherElements<axis = 1>(x, t)
+        y = Slice(e, first, one, one)
+        row = Slice(t, first, one, one)
+        classes = Squeeze(row, one)
+        z = NegativeLogLikelihoodLoss<reduction = "none">(x, classes)
+    }""")
+    for shape in ((3, 4), (2, 3, 2)):
+        x = noise(*shape)
+        t = np.zeros(shape, np.int64)
+        t[:, 0] = 1
+        got = np.take_along_axis(x, t, 1)[:, :1]
+        compare(model.run(None, {"x": x, "t": t}), [got, -x[:, 1]])
+
+
+def test_rank_of_what_cannot_be() -> None:
+    """A node whose operands contradict each other has a result of the rank that they tell."""
+    model = session("""(float[7] x, int64 trips) => (float[t, a, b] y) {
+        always = Constant<value: tensor = bool {1}>()
+        shape = Constant<value: tensor = int64[2] {2, -1}>()
+        y = Loop(trips, always) <body = l (int64 i, bool p) => (bool go, float[2, q] u) {
+            go = Identity(p)
+            u = Reshape(x, shape)
+        }>
+    }""")
+    [none] = model.run(None, {"x": ramp(7), "trips": np.array(0)})
+    assert none.ndim == 3
+    with pytest.raises(loopc.RunError, match="Reshape"):
+        model.run(None, {"x": ramp(7), "trips": np.array(1)})
+
+
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize("split", ["", ", s"])
 def test_split_to_sequence(keepdims: int, split: str) -> None:

@@ -158,7 +158,7 @@ func.func @branches(%c: i1, %x: tensor<2x3xf32>, %y: tensor<4x3xf32>, %z: tensor
 func.func @guarded(%c: i1, %x: tensor<2x3xf32>) -> tensor<*xf32> {
   %axes = onnx.constant dense<1> : tensor<1xi64>
   %r = scf.if %c -> (tensor<*xf32>) {
-    // CHECK: "Squeeze"({{.*}}) since 13 : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<*xf32>
+    // CHECK: "Squeeze"({{.*}}) since 13 : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<?xf32>
     %a = onnx.node "Squeeze"(%x, %axes) since 13 : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<*xf32>
     scf.yield %a : tensor<*xf32>
   } else {
@@ -218,6 +218,25 @@ func.func @scan(%s0: tensor<2xf32>, %x: tensor<3x2xf32>) -> (tensor<?xf32>, tens
     loop.yield carried(%c : tensor<?xf32>) collect(%c : tensor<?xf32>)
   }
   return %s, %y : tensor<?xf32>, tensor<?x?xf32>
+}
+
+// -----
+
+// scan_state_shape: a cast of the next state that tells a rank is no declaration,
+// it stays, and the state keeps its shape.
+// CHECK-LABEL: func.func @state_of_unknown_rank
+// CHECK-SAME: -> tensor<2xf32>
+func.func @state_of_unknown_rank(%s0: tensor<2xf32>, %x: tensor<3x2xf32>, %shape: tensor<?xi64>) -> tensor<2xf32> {
+  // CHECK: loop.scan states(%{{.*}} : tensor<2xf32>)
+  %s = loop.scan states(%a = %s0 : tensor<2xf32>)
+      inputs(%b = %x : tensor<3x2xf32> axis 0 -> tensor<2xf32>) {
+    %c = onnx.node "Reshape"(%b, %shape) since 21 : (tensor<2xf32>, tensor<?xi64>) -> tensor<*xf32>
+    // CHECK: %[[STATE:.*]] = tensor.cast %{{.*}} : tensor<*xf32> to tensor<2xf32>
+    // CHECK: loop.yield carried(%[[STATE]] : tensor<2xf32>)
+    %d = tensor.cast %c : tensor<*xf32> to tensor<2xf32>
+    loop.yield carried(%d : tensor<2xf32>)
+  }
+  return %s : tensor<2xf32>
 }
 
 // -----
@@ -282,10 +301,11 @@ func.func @decided(%x: tensor<?x1x3xf32>) -> tensor<*xf32> {
 // -----
 
 // An iteration that there may be none of is like a branch: what contradicts
-// itself there is an error of the runs that come to it.
+// itself there is an error of the runs that come to it. The ranks of its
+// operands tell that of its result.
 // CHECK-LABEL: func.func @perhaps_no_iteration
 func.func @perhaps_no_iteration(%m: tensor<i64>, %x: tensor<2xf32>, %y: tensor<3xf32>, %s: tensor<?x3xf32>) {
-  // CHECK: "Add"({{.*}}) since 14 : (tensor<2xf32>, tensor<3xf32>) -> tensor<*xf32>
+  // CHECK: "Add"({{.*}}) since 14 : (tensor<2xf32>, tensor<3xf32>) -> tensor<?xf32>
   loop.loop (%i : tensor<i64>, %d : tensor<i1>) trips(%m : tensor<i64>) {
     %b = onnx.node "Add"(%x, %y) since 14 : (tensor<2xf32>, tensor<3xf32>) -> tensor<2xf32>
     loop.yield while(%d : tensor<i1>)

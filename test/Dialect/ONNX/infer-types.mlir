@@ -202,6 +202,23 @@ func.func @sequence(%x: tensor<2xf32>, %y: tensor<3xf32>) -> !onnx.seq<tensor<*x
 
 // -----
 
+// A Slice from and to what only a run knows leaves the axes alone that it does
+// not name: all, where it is not known which.
+// CHECK-LABEL: func.func @slice
+// CHECK-SAME: -> (tensor<?x4x5xf32>, tensor<3x4x?xf32>, tensor<?x?x5xf32>, tensor<?x?x?xf32>)
+func.func @slice(%x: tensor<3x4x5xf32>, %one: tensor<1xi64>, %two: tensor<2xi64>)
+    -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>) {
+  %first = onnx.constant dense<0> : tensor<1xi64>
+  %last = onnx.constant dense<-1> : tensor<1xi64>
+  %0 = onnx.node "Slice"(%x, %one, %one, %first) since 13 : (tensor<3x4x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xf32>
+  %1 = onnx.node "Slice"(%x, %one, %one, %last) since 13 : (tensor<3x4x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xf32>
+  %2 = onnx.node "Slice"(%x, %two, %two) since 13 : (tensor<3x4x5xf32>, tensor<2xi64>, tensor<2xi64>) -> tensor<*xf32>
+  %3 = onnx.node "Slice"(%x, %one, %one, %one) since 13 : (tensor<3x4x5xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<*xf32>
+  return %0, %1, %2, %3 : tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
 // Einsum's labels broadcast: an extent of 1 says nothing beside one that is
 // not known.
 // CHECK-LABEL: func.func @einsum

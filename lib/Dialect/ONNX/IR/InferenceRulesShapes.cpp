@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Ranks that the onnx library does not infer though they are known: those of
-// operators that change shapes by axes or sizes computed at run time.
+// Ranks and extents that the onnx library does not infer though they are known:
+// those of operators that change shapes by axes or sizes computed at run time.
 
 #include "SchemaImpl.h"
 #include "onnx/defs/tensor_proto_util.h"
@@ -156,6 +156,49 @@ static bool range(NodeContext &context, const OpSchema &) {
   return true;
 }
 
+/// The axes that a Slice cuts, not below 0; nothing where that is not known.
+static std::optional<SmallVector<int64_t>> slicedAxes(NodeContext &context,
+                                                      int64_t rank) {
+  SmallVector<int64_t> axes;
+  if (!context.hasInput(3)) {
+    // The first ones, as many as there are starts.
+    std::optional<int64_t> count = lengthOf(context, 1);
+    if (!count)
+      return std::nullopt;
+    for (int64_t k = 0; k < std::min(*count, rank); ++k)
+      axes.push_back(k);
+    return axes;
+  }
+  const ::onnx::TensorProto *data = context.getInputData(3);
+  if (!data)
+    return std::nullopt;
+  if (data->data_type() == ::onnx::TensorProto::INT64)
+    llvm::append_range(axes, ::onnx::ParseData<int64_t>(data));
+  else
+    llvm::append_range(axes, ::onnx::ParseData<int32_t>(data));
+  for (int64_t &axis : axes)
+    axis += axis < 0 ? rank : 0;
+  return axes;
+}
+
+/// The axes that a Slice does not cut keep their extents. The library says so
+/// only where it knows from where to where the others are cut.
+static bool slice(NodeContext &context, const OpSchema &schema) {
+  leavesUnknown(context, schema);
+  const TensorShapeProto *input = context.getInputShape(0);
+  if (!input)
+    return true;
+  std::optional<SmallVector<int64_t>> axes =
+      slicedAxes(context, input->dim_size());
+  if (!output(context, 0).has_shape())
+    setRank(context, input->dim_size());
+  TensorShapeProto &shape = *output(context, 0).mutable_shape();
+  for (int k = 0; axes && k < shape.dim_size(); ++k)
+    if (!shape.dim(k).has_dim_value() && !llvm::is_contained(*axes, k))
+      *shape.mutable_dim(k) = input->dim(k);
+  return true;
+}
+
 /// Up to version 13 the library asks for constants. Version 14, which sees what
 /// dimensions the shape was computed from, has an attribute more, whose default
 /// is what there was before.
@@ -257,6 +300,7 @@ bool loopc::onnx::inferShapeByRule(NodeContext &context,
       {"ReduceSumSquare", 18, noEnd, reduction},
       {"Reshape", 5, noEnd, reshape},
       {"STFT", 17, noEnd, ofRank<4>},
+      {"Slice", 10, noEnd, slice},
       {"Split", 1, noEnd, split},
       {"Squeeze", 13, noEnd, byNumberOfAxes<-1>},
       {"Tile", 1, 5, sameRank},

@@ -101,6 +101,8 @@ public:
   void addAttribute(::onnx::AttributeProto attribute);
   /// Forgets what was said of the shapes of outputs.
   void clearOutputShapes();
+  /// Forgets the extents of inputs, but not their ranks.
+  void clearInputExtents();
   /// Forgets what is known of inputs but their element types.
   void clearInputShapes();
   /// Takes the outputs of `other`, a context of the same node.

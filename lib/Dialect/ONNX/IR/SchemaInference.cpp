@@ -271,6 +271,14 @@ void NodeContext::clearOutputShapes() {
     clearShape(output);
 }
 
+void NodeContext::clearInputExtents() {
+  for (Input &input : inputs)
+    if (input.type.has_tensor_type() && input.type.tensor_type().has_shape())
+      for (auto &dim :
+           *input.type.mutable_tensor_type()->mutable_shape()->mutable_dim())
+        dim.Clear();
+}
+
 void NodeContext::clearInputShapes() {
   for (Input &input : inputs) {
     clearShape(input.type);
@@ -421,19 +429,39 @@ static bool probe(NodeContext &context, const OpSchema &schema, bool threw) {
   return possible;
 }
 
-/// Infers outputs from the element types alone; false where these do not fit.
-/// Some of the library's functions call it an error of types where an extent is
-/// wrong.
-static bool inferWithoutShapes(NodeContext &context, const OpSchema &schema,
-                               InferenceCache::Impl &cache) {
-  NodeContext unshaped(context.getNode(), schema, cache);
-  unshaped.clearInputShapes();
+/// Infers outputs without what `forget` clears of the inputs; false where what
+/// is left does not fit either.
+static bool
+inferFromLess(NodeContext &context, const OpSchema &schema,
+              InferenceCache::Impl &cache,
+              llvm::function_ref<void(NodeContext &context)> forget) {
+  NodeContext less(context.getNode(), schema, cache);
+  forget(less);
   try {
-    runFunctions(unshaped, schema);
+    runFunctions(less, schema);
   } catch (const std::exception &) {
     return false;
   }
-  context.setOutputs(unshaped);
+  context.setOutputs(less);
+  return true;
+}
+
+/// Infers outputs of a node whose operands contradict each other. It fails
+/// where it runs, and where it does not its results have a type nevertheless
+/// (a loop of no trips collects them): of the rank that the operands' ranks
+/// tell, or else of any. False where the element types do not fit either: some
+/// of the library's functions call it an error of types where an extent is
+/// wrong.
+static bool inferContradiction(NodeContext &context, const OpSchema &schema,
+                               InferenceCache::Impl &cache, bool shapeError) {
+  if (inferFromLess(context, schema, cache,
+                    [](NodeContext &less) { less.clearInputExtents(); }))
+    return true;
+  if (!shapeError &&
+      !inferFromLess(context, schema, cache,
+                     [](NodeContext &less) { less.clearInputShapes(); }))
+    return false;
+  context.clearOutputShapes();
   return true;
 }
 
@@ -452,13 +480,11 @@ static LogicalResult runInference(NodeContext &context, const OpSchema &schema,
     bool certain =
         !lenient && !context.hasUnknownRanks() &&
         !(context.hasUnknowns() && probe(context, schema, /*threw=*/true));
-    if (lenient && !shapeError)
-      shapeError = inferWithoutShapes(context, schema, cache);
-    if (!shapeError || certain) {
+    if (certain || !(shapeError || lenient) ||
+        !inferContradiction(context, schema, cache, shapeError)) {
       emitLibraryError(context.getNode(), misfit, error.what(), emitError);
       return failure();
     }
-    context.clearOutputShapes();
   }
   if (!threw && context.hasUnknowns())
     probe(context, schema, /*threw=*/false);

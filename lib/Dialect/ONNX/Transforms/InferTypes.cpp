@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AxesOfTypes.h"
+
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
@@ -33,49 +35,6 @@ using loopc::loop::YieldOp;
 /// True for types that say more or less of a value's shape.
 static bool isShaped(Type type) {
   return isa<TensorType, SeqType, OptionalType>(type);
-}
-
-/// `type` without axis `axis`, counted from the end where negative; the type
-/// itself where its rank is unknown, null where it has no such axis.
-static Type dropAxis(Type type, int64_t axis) {
-  auto ranked = dyn_cast<RankedTensorType>(type);
-  if (!ranked)
-    return type;
-  if (axis < 0)
-    axis += ranked.getRank();
-  if (axis < 0 || axis >= ranked.getRank())
-    return {};
-  SmallVector<int64_t> shape(ranked.getShape());
-  shape.erase(shape.begin() + axis);
-  return RankedTensorType::get(shape, ranked.getElementType());
-}
-
-/// `type`, a tensor or a scalar, with a new axis of `size` at `axis` of the
-/// result; null where it has no such place.
-static Type insertAxis(Type type, int64_t axis, int64_t size) {
-  if (isa<UnrankedTensorType>(type))
-    return type;
-  auto ranked = dyn_cast<RankedTensorType>(type);
-  SmallVector<int64_t> shape;
-  if (ranked)
-    llvm::append_range(shape, ranked.getShape());
-  if (axis < 0)
-    axis += shape.size() + 1;
-  if (axis < 0 || axis > static_cast<int64_t>(shape.size()))
-    return {};
-  shape.insert(shape.begin() + axis, size);
-  return RankedTensorType::get(shape, ranked ? ranked.getElementType() : type);
-}
-
-/// Extent of `type` along `axis`; dynamic where it is not known.
-static int64_t getExtent(Type type, int64_t axis) {
-  auto ranked = dyn_cast<RankedTensorType>(type);
-  if (!ranked)
-    return ShapedType::kDynamic;
-  if (axis < 0)
-    axis += ranked.getRank();
-  return axis >= 0 && axis < ranked.getRank() ? ranked.getDimSize(axis)
-                                              : ShapedType::kDynamic;
 }
 
 /// True for tensor.cast and onnx.cast, but those that touch an encoding.
@@ -200,6 +159,17 @@ bool TypeInference::followsTypes(Operation *op) {
   return isa<scf::YieldOp>(op) && isa<scf::IfOp>(op->getParentOp());
 }
 
+/// True for a use as the next state of a scan, by a cast that tells more than
+/// its source. States keep their shape (scan_state_shape): such a cast is not
+/// what somebody declared, a check proves it.
+static bool isProvedState(OpOperand &use, Type source) {
+  auto yield = dyn_cast<YieldOp>(use.getOwner());
+  if (!yield || !isa<ScanOp>(yield->getParentOp()))
+    return false;
+  Type cast = use.get().getType();
+  return joinTypes(source, cast) != cast;
+}
+
 /// Gives operations whose operands' types are inferred the values that were
 /// cast to match a declared type.
 void TypeInference::dropCasts() {
@@ -215,8 +185,10 @@ void TypeInference::dropCasts() {
         break;
       source = before->getOperand(0);
     }
-    cast->getResult(0).replaceUsesWithIf(
-        source, [&](OpOperand &use) { return followsTypes(use.getOwner()); });
+    cast->getResult(0).replaceUsesWithIf(source, [&](OpOperand &use) {
+      return followsTypes(use.getOwner()) &&
+             !isProvedState(use, source.getType());
+    });
   }
   // From the last one on: a cast of a cast keeps the first one alive.
   for (Operation *cast : llvm::reverse(casts))
@@ -359,14 +331,15 @@ void TypeInference::inferCollection(NodeOp node, SmallVectorImpl<Type> &types) {
     types[0] = SeqType::get(node.getInputs()[1].getType());
 }
 
-/// True for a branch that takes an element of a list that is empty, as far as
-/// is known by now. It fails, or a list that an enclosing loop carries gets its
-/// elements, and the branch is looked at again.
+/// True for a branch that takes an element of a list or an optional that is
+/// empty, as far as is known by now. It fails, or one that an enclosing loop
+/// carries gets its elements, and the branch is looked at again.
 bool TypeInference::readsNothing(Region &branch) {
   return llvm::any_of(branch.getOps<NodeOp>(), [&](NodeOp node) {
     StringRef op = node.getOpType();
     return node.getDomain().empty() &&
-           (op == "SequenceAt" || op == "SequenceErase") &&
+           (op == "SequenceAt" || op == "SequenceErase" ||
+            op == "OptionalGetElement") &&
            isEmpty(node.getInputs()[0]);
   });
 }
