@@ -110,11 +110,11 @@ static bool copiesIf(linalg::GenericOp copying, Value source, Value condition) {
   llvm::SmallSetVector<Value, 8> conditions;
   findConjuncts(condition, conditions);
   SmallVector<OpFoldResult> extents = empty.getMixedSizes();
-  return llvm::all_of(
-      llvm::enumerate(element.getIndices()), [&](const auto &at) {
-        return isPlaceIf(at.value(), at.index(), extents[at.index()],
-                         conditions);
-      });
+  return llvm::all_of(llvm::enumerate(element.getIndices()),
+                      [&](const auto &at) {
+                        return isPlaceIf(at.value(), at.index(),
+                                         extents[at.index()], conditions);
+                      });
 }
 
 static std::optional<Stretch> findStretch(Value value) {
@@ -200,8 +200,8 @@ ValueRange BroadcastVersions::emitBroadcast() {
   for (const auto &[number, stretch] : stretches) {
     linalg::GenericOp copying = stretch.copying;
     IRMapping mapping;
-    Value copied = cloneFrom(rewriter, copying.getResult(0),
-                             copying->getBlock(), mapping);
+    Value copied =
+        cloneFrom(rewriter, copying.getResult(0), copying->getBlock(), mapping);
     whole->setOperand(number, copied);
     copies.insert(copied.getDefiningOp());
   }
