@@ -12,9 +12,10 @@
 // worst, which vectors find out. For kernels see ParallelOrder.h.
 //
 // Elements of up to 32 bits are compared as numbers of 64 bits that have the
-// element's order above and its place below (see pack()): no two are equal.
+// element's order above and its place below (PackedEntries.h): no two are
+// equal.
 
-#include "Framework/ElementwiseUtils.h"
+#include "Framework/PackedEntries.h"
 #include "Framework/ShapeUtils.h"
 #include "ParallelOrder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -29,8 +30,6 @@ using IP = arith::CmpIPredicate;
 static constexpr int64_t kBlock = 16;
 /// So many are kept in registers.
 static constexpr int64_t kFew = 8;
-/// Bits of a packed entry that its place takes.
-static constexpr int64_t kPlaceBits = 32;
 
 namespace {
 /// A value and where on its line it stands (index); or both packed, and no
@@ -45,8 +44,7 @@ class TopK {
 public:
   explicit TopK(NodeLowering &l)
       : l(l), type(l.elementType(0)), compute(NodeLowering::computeType(type)),
-        isUnsigned(l.isUnsigned(0)),
-        isPacked(type.getIntOrFloatBitWidth() <= kPlaceBits) {}
+        isUnsigned(l.isUnsigned(0)) {}
 
   LogicalResult lower();
 
@@ -66,8 +64,10 @@ private:
       return {pack(place), {}};
     return {element(place), place};
   }
-  Value pack(Value place);
-  Value placeOf(Value packed);
+  Value pack(Value place) {
+    return packEntry(l, widened(element(place)), place, isUnsigned, isLargest);
+  }
+  Value placeOf(Value packed) { return placeOfEntry(l, packed); }
   Entry load(ValueRange heap, Value place);
   Tensors store(ValueRange heap, Value place, const Entry &entry);
   /// A value, or a vector of them, in the type that is compared.
@@ -104,7 +104,7 @@ private:
 
   NodeLowering &l;
   Type type, compute;
-  bool isUnsigned, isPacked, isLargest = true;
+  bool isUnsigned, isPacked = false, isLargest = true;
   int64_t axis = 0;
   OpFoldResult count;
   Value extent, k, levels;
@@ -173,47 +173,6 @@ std::pair<Value, Value> TopK::compareValues(Value x, Value y) {
   if (!isLargest)
     std::swap(isLess, isMore);
   return {isLess, isMore};
-}
-
-/// The element at `place` and `place` as a number (i64) that is larger for a
-/// better element, and of equal ones for an earlier place.
-Value TopK::pack(Value place) {
-  ScalarBuilder s(l.b, l.b.getLoc());
-  Type i64 = l.b.getI64Type(), i32 = l.b.getI32Type();
-  Value value = widened(element(place)), order = value;
-  if (isa<FloatType>(compute)) {
-    // -0 and 0 are equal, and so are all NaNs, above all numbers. Of negative
-    // ones the larger bits are the smaller number.
-    Value bits = arith::BitcastOp::create(l.b, i32,
-                                          s.add(value, s.constant(compute, 0)));
-    Value sign = s.make<arith::ShRSIOp>(bits, s.integer(i32, 31));
-    Value flipped = s.make<arith::AndIOp>(
-        sign, s.integer(i32, std::numeric_limits<int32_t>::max()));
-    order =
-        s.select(s.equal(value, value), s.make<arith::XOrIOp>(bits, flipped),
-                 s.integer(i32, std::numeric_limits<int32_t>::max()));
-    order = arith::ExtSIOp::create(l.b, i64, order);
-  } else if (isUnsigned || type.isInteger(1)) {
-    order = arith::ExtUIOp::create(l.b, i64, order);
-    order = s.sub(order, s.integer(i64, int64_t(1) << (kPlaceBits - 1)));
-  } else {
-    order = arith::ExtSIOp::create(l.b, i64, order);
-  }
-  if (!isLargest)
-    order = s.make<arith::XOrIOp>(order, s.integer(i64, -1));
-  Value above = s.make<arith::ShLIOp>(order, s.integer(i64, kPlaceBits));
-  Value number = arith::IndexCastOp::create(l.b, i64, place);
-  Value below =
-      s.sub(s.integer(i64, std::numeric_limits<uint32_t>::max()), number);
-  return s.make<arith::OrIOp>(above, below);
-}
-
-/// The place (index) of a packed entry.
-Value TopK::placeOf(Value packed) {
-  ScalarBuilder s(l.b, l.b.getLoc());
-  Value most =
-      s.integer(l.b.getI64Type(), std::numeric_limits<uint32_t>::max());
-  return l.toIndex(s.sub(most, s.make<arith::AndIOp>(packed, most)));
 }
 
 Value TopK::isWorse(const Entry &x, const Entry &y) {
@@ -491,13 +450,7 @@ LogicalResult TopK::read() {
   l.check(compare(l, IP::ule, count, length),
           "k is {}, the axis has {} elements",
           ValueRange{l.asIndex(count), extent});
-  constexpr int64_t kMostPlaces = int64_t(1) << kPlaceBits;
-  if (std::optional<int64_t> known = getConstantIntValue(length))
-    isPacked &= *known <= kMostPlaces;
-  else if (isPacked)
-    l.check(compare(l, IP::ule, length, l.fold(kMostPlaces)),
-            "the axis has {} elements, more than 2 to the 32nd",
-            ValueRange{extent});
+  isPacked = canPackEntries(l, type, length);
   // What is built behind the check must be valid, and what is pure may be moved
   // in front of it.
   if (!fixed)
