@@ -56,7 +56,7 @@ private:
   // The boxes that are left as a heap of packed entries, the best on top, and
   // the chosen ones as rows of coordinates.
   Value sink(Value heap, Value root, Value size, Value entry);
-  SmallVector<Value> makeHeap(Value batch, Value kind);
+  SmallVector<Value> makeHeap(Value batch, Value kind, Value space);
   Value overlapsChosen(const Box &box, Value chosen, Value count);
   Value addChosen(const Box &box, Value chosen, Value number);
   SmallVector<Value> chooseBest(Value batch, Value kind, Value first,
@@ -238,9 +238,8 @@ Value Suppression::sink(Value heap, Value root, Value size, Value entry) {
   return tensor::InsertOp::create(l.b, entry, state[0], state[1]);
 }
 
-/// The heap of the candidates, and how many there are.
-SmallVector<Value> Suppression::makeHeap(Value batch, Value kind) {
-  Value space = l.empty(numBoxes, l.b.getI64Type());
+/// The heap of the candidates, in `space`, and how many there are.
+SmallVector<Value> Suppression::makeHeap(Value batch, Value kind, Value space) {
   Type compute = NodeLowering::computeType(l.elementType(1));
   // Which ones these are no branch predictor knows: each is written, and the
   // next takes its place if it is none.
@@ -332,25 +331,22 @@ SmallVector<Value> Suppression::chooseBest(Value batch, Value kind, Value first,
 }
 
 /// What chooseAll() chooses, each box compared with those that are chosen only.
+/// `carried` is the indices, their number, and places for the chosen boxes and
+/// the heap.
 SmallVector<Value> Suppression::chooseFromHeap(Value batch, Value kind,
                                                ValueRange carried) {
-  SmallVector<Value> heap = makeHeap(batch, kind);
+  SmallVector<Value> heap = makeHeap(batch, kind, carried[3]);
   Value first = carried[1], size = heap[1];
-  Value count = l.asIndex(most);
-  Value end = arith::AddIOp::create(l.b, first, count);
-  // Blocks are read whole.
-  Value room = arith::AddIOp::create(l.b, count, l.index(kBlock - 1));
-  Value chosen = l.empty({l.fold(4), OpFoldResult(room)}, l.elementType(0));
-  SmallVector<Value> done =
-      loopNest(l, OpFoldResult(size), {carried[0], first, chosen, heap[0]},
-               [&](ValueRange i, ValueRange c) {
-                 Value goes = arith::CmpIOp::create(l.b, IP::ult, c[1], end);
-                 return onlyIf(goes, c, [&] {
-                   Value left = arith::SubIOp::create(l.b, size, i[0]);
-                   return chooseBest(batch, kind, first, left, c);
-                 });
-               });
-  return {done[0], done[1]};
+  Value end = arith::AddIOp::create(l.b, first, l.asIndex(most));
+  return loopNest(l, OpFoldResult(size),
+                  {carried[0], first, carried[2], heap[0]},
+                  [&](ValueRange i, ValueRange c) {
+                    Value goes = arith::CmpIOp::create(l.b, IP::ult, c[1], end);
+                    return onlyIf(goes, c, [&] {
+                      Value left = arith::SubIOp::create(l.b, size, i[0]);
+                      return chooseBest(batch, kind, first, left, c);
+                    });
+                  });
 }
 
 LogicalResult Suppression::lower() {
@@ -375,16 +371,22 @@ LogicalResult Suppression::lower() {
     overlapLimit = l.constant(l.elementType(0), 0);
   scoreLimit = optional(4);
   OpFoldResult capacity = l.mul(l.mul(batches, kinds), most);
-  Value indices = l.empty({capacity, l.fold(3)}, l.b.getI64Type());
+  SmallVector<Value> inits{l.empty({capacity, l.fold(3)}, l.b.getI64Type()),
+                           l.index(0)};
   // Kernels look at all boxes at once.
   bool takesHeap =
       l.channelsLast && canPackEntries(l, l.elementType(1), numBoxes);
-  SmallVector<Value> all =
-      loopNest(l, {batches, kinds}, {indices, l.index(0)},
-               [&](ValueRange at, ValueRange carried) {
-                 return takesHeap ? chooseFromHeap(at[0], at[1], carried)
-                                  : chooseAll(at[0], at[1], carried);
-               });
+  if (takesHeap) {
+    // Blocks of chosen boxes are read whole.
+    OpFoldResult room = l.add(most, l.fold(kBlock - 1));
+    inits.push_back(l.empty({l.fold(4), room}, l.elementType(0)));
+    inits.push_back(l.empty(numBoxes, l.b.getI64Type()));
+  }
+  SmallVector<Value> all = loopNest(
+      l, {batches, kinds}, inits, [&](ValueRange at, ValueRange carried) {
+        return takesHeap ? chooseFromHeap(at[0], at[1], carried)
+                         : chooseAll(at[0], at[1], carried);
+      });
   l.setResult(sliceOf(l, all[0], {l.fold(0), l.fold(0)},
                       {OpFoldResult(all[1]), l.fold(3)}));
   return success();
