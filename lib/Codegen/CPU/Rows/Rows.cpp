@@ -373,7 +373,8 @@ static linalg::GenericOp joinLoops(IRRewriter &rewriter, linalg::GenericOp op,
 /// of images do: it is joined with the one before it.
 static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
                                       linalg::GenericOp op) {
-  constexpr int64_t kLong = 512;
+  // Long rows, and rows of whole vectors from some length on, stay apart.
+  constexpr int64_t kFew = 64, kLong = 512, kVector = 16;
   unsigned count = op.getNumLoops(), first = count;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
@@ -381,7 +382,9 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
     return op;
   bool isReduced = kinds.back() == utils::IteratorType::reduction;
   bool isOpen = ShapedType::isDynamic(extents.back());
-  if (!isReduced && !isOpen && extents.back() >= kLong)
+  bool isApart = extents.back() >= kLong ||
+                 (extents.back() >= kFew && extents.back() % kVector == 0);
+  if (!isReduced && !isOpen && isApart)
     return op;
   auto canJoin = [&](ReassociationIndicesRef dims) {
     SmallVector<ReassociationIndices> one{ReassociationIndices(dims)};
