@@ -535,4 +535,82 @@ def types() -> Iterator[Case]:
     yield from single("DynamicQuantizeLinear", "DynamicQuantizeLinear", x, **outputs)
 
 
-FAMILIES = (pools, images, norms, rows, transposes, movement, indexing, elements, types)
+def broadcasts() -> Iterator[Case]:
+    """Operands whose extents are 1 or the result's, which only a run knows."""
+    kinds = {"": np.float32, " float16": np.float16, " int64": np.int64, " bool": np.bool_}
+    for left, right in (
+        ((256, 512), (512,)),
+        ((256, 512), (1, 512)),
+        ((256, 512), (256, 1)),
+        ((1, 512), (256, 512)),
+        ((256, 1), (1, 512)),
+        ((17, 31, 65), (17, 1, 65)),
+        ((17, 31, 65), (1, 31, 1)),
+        ((17, 31, 65), (17, 31, 1)),
+        ((2, 64, 56, 56), (1, 64, 1, 1)),
+        ((1, 1, 128, 128), (1, 12, 128, 128)),
+        ((4, 1), (4, 4)),
+    ):
+        for what, kind in kinds.items():
+            values = {"x": (array(*left) * 9).astype(kind), "z": (array(*right) * 9).astype(kind)}
+            for op in ("And",) if kind is np.bool_ else ("Add", "Equal"):
+                name = f"{op} {left} {right}{what}".replace(", ", "x")
+                yield from single(name, op, values)
+    chain = [node("Add", ["x", "z"], ["s"]), node("Relu", ["s"], ["r"])]
+    chain.append(node("Mul", ["r", "w"], ["y"]))
+    for rows, width in ((16, 64), (200, 300)):
+        parts = {"x": array(rows, width), "z": array(1, width), "w": array(rows, 1)}
+        yield from both(f"Add Relu Mul {rows}x{width}", chain, parts)
+
+
+def odd() -> Iterator[Case]:
+    """Extents that are no multiples of vectors, along each axis."""
+    for kind in (np.float32, np.float16, np.int64, np.int8):
+        what = f" {np.dtype(kind).name}" if kind != np.float32 else ""
+        x = {"x": (array(17, 31, 65) * 9).astype(kind)}
+        for axis in (0, 1, 2):
+            other = [k for k in range(3) if k != axis]
+            yield from single(f"Transpose odd {axis}{what}", "Transpose", x, perm=[axis, *other])
+            twice = [node("Concat", ["x", "x"], ["y"], axis=axis)]
+            yield from both(f"Concat odd axis {axis}{what}", twice, x)
+            some = {"i": random.integers(0, x["x"].shape[axis], 11)}
+            yield from single(f"Gather odd axis {axis}{what}", "Gather", x | some, axis=axis)
+            cut = {"s": np.array([3]), "e": np.array([14]), "a": np.array([axis])}
+            yield from single(f"Slice odd axis {axis}{what}", "Slice", x, cut)
+            if kind != np.int8:
+                over = {"a": np.array([axis])}
+                yield from single(f"ReduceSum odd axis {axis}{what}", "ReduceSum", x, over)
+                yield from single(f"ReduceMax odd axis {axis}{what}", "ReduceMax", x, over)
+        if kind in (np.float32, np.float16):
+            for axis in (0, 1, 2):
+                yield from single(f"Softmax odd axis {axis}{what}", "Softmax", x, axis=axis)
+            yield from single(f"Tanh odd{what}", "Tanh", x)
+        pads = {"p": np.array([0, 1, 2, 1, 0, 3])}
+        yield from single(f"Pad odd{what}", "Pad", x, pads)
+        yield from single(f"Tile odd{what}", "Tile", x, {"r": np.array([2, 1, 3])})
+    for rows, sums, columns in (
+        (17, 31, 65),
+        (1, 31, 65),
+        (20, 64, 8210),
+        (3, 300, 5),
+        (257, 33, 9),
+    ):
+        nodes, b = [node("MatMul", ["a", "b"], ["y"])], {"b": array(sums, columns)}
+        a, name = {"a": array(rows, sums)}, f"MatMul {rows}x{sums}x{columns}"
+        yield from both(name, nodes, a | b)
+        yield from both(f"{name} constant", nodes, a, b)
+
+
+FAMILIES = (
+    broadcasts,
+    odd,
+    pools,
+    images,
+    norms,
+    rows,
+    transposes,
+    movement,
+    indexing,
+    elements,
+    types,
+)

@@ -185,6 +185,8 @@ static constexpr PassEntry kPasses[] = {
      "products with subnormal weights take no longer than others"},
     {"tensor-sink-expansions", PassUse::Rounding,
      "weights of few bits are not expanded in each run"},
+    {"tensor-version-broadcasts", PassUse::Rounding,
+     "operands that broadcast at run time are not copied out"},
     {"tensor-widen-factors", PassUse::Rounding,
      "factors of sums are not rounded to 16 bits"},
 };

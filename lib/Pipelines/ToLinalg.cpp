@@ -225,6 +225,9 @@ void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
                "sums is none that others know");
   rows.addPass(createLoopHoistInvariants(),
                "packing and unrolling have made what loops do not change");
+  rows.addPass(createTensorVersionBroadcasts(),
+               "behind all fusions: what takes a copy takes a branch no "
+               "better");
   addCleanup(manager, "transposes that were packed through, constants that "
                       "nobody reads now");
 }

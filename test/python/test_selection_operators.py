@@ -100,6 +100,33 @@ def test_top_of_known_lines(k: int, order: str) -> None:
             assert at.tolist() == top_of_line(line, k, bool(largest))
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("largest", [0, 1])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint32", "int64"])
+def test_few_best(dtype: str, largest: int, axis: int) -> None:
+    """Zeros of both signs, infinities, NaN and the ends of integers, in registers and a heap."""
+    random, kind = np.random.default_rng(2), onnx_name(dtype)
+    if dtype in FLOATS:
+        ends = [0.0, -0.0, np.nan, np.inf, -np.inf, 1, -1, 2, -2]
+    else:
+        ends = [np.iinfo(dtype).min, np.iinfo(dtype).max, 0, 1]
+    for k in (2, 8, 9):
+        extents = f"{k},3" if axis == 0 else f"3,{k}"
+        session = compile_text(f"""
+        top ({kind}[M,N] x) => ({kind}[{extents}] v, int64[{extents}] i)
+          <int64[1] k = {{{k}}}> {{ v, i = TopK <axis = {axis}, largest = {largest}> (x, k) }}""")
+        for length in (9, 16, 40, 300):
+            shape = (length, 3) if axis == 0 else (3, length)
+            x = np.array(ends, dtype)[random.integers(0, len(ends), shape)]
+            values, places = (np.moveaxis(got, axis, 1) for got in session.run(None, {"x": x}))
+            for line, got, at in zip(np.moveaxis(x, axis, 1), values, places, strict=True):
+                expected = top_of_line(line, k, bool(largest))
+                assert at.tolist() == expected
+                np.testing.assert_array_equal(got, line[expected])
+                if dtype in FLOATS:
+                    np.testing.assert_array_equal(np.signbit(got), np.signbit(line[expected]))
+
+
 @pytest.mark.parametrize("extent", ["3000", "L"])
 def test_top_allocates_its_results_only(extent: str) -> None:
     session = compile_text(f"""

@@ -98,6 +98,33 @@ def TensorWidenFactors
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def TensorVersionBroadcasts
+    : Pass<"tensor-version-broadcasts", "::mlir::func::FuncOp"> {
+  let summary = "broadcast at run time without copies";
+  let description = [{
+    Operands of an elementwise operation that are copied out where they do not
+    have its extents are read where they are instead: the operation becomes two
+    versions, one for operands that all have the extents, and one that reads
+    place 0 along the axes of one element.
+
+    ```mlir
+    %x1 = scf.if %same -> tensor<?xf32> { scf.yield %x }
+    else { %c = linalg.generic { extract %x[select %one, 0, index 0] } ... }
+    %y = linalg.generic ins(%x1, %z) ...
+    // becomes
+    %y = scf.if %same -> tensor<?xf32> { linalg.generic ins(%x, %z) ... }
+    else { linalg.generic ins(%z) { extract %x[select %one, 0, index 0] } ... }
+    ```
+
+    Longer bodies stay one: there the copies cost less.
+  }];
+  let statistics = [Statistic<"numVersioned", "versioned",
+                              "operations with two versions">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def TensorScaleSubnormals
     : Pass<"tensor-scale-subnormals", "::mlir::func::FuncOp"> {
   let summary = "multiply with subnormal weights as with normal ones";

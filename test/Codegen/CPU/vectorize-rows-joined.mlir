@@ -1,6 +1,7 @@
 // RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(cpu-vectorize-rows,canonicalize,cse))' | FileCheck %s
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#three = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 
 // A part of open extents that is cut along its channels: rows and columns are
 // one behind the other, though the type of the view does not tell.
@@ -53,4 +54,23 @@ func.func @cut_rows(%x: memref<?x?x?x?xf32>, %n: index, %c: index, %h: index, %w
     linalg.yield %p : f32
   }
   return %y : memref<?x?x?x?xf32>
+}
+
+// A part along the first of the axes that are joined, whose rows are whole, lies
+// in one piece.
+// CHECK-LABEL: func @rows(
+// CHECK-SAME: %{{[^:]+}}: memref<?x?x?xf32>, %[[N:[^:]+]]: index, %[[H:[^:]+]]: index, %[[W:[^:]+]]: index, %[[FIRST:[^:]+]]: index, %[[SOME:[^:]+]]: index
+// CHECK-DAG: %[[BEFORE:.*]] = arith.muli %[[FIRST]], %[[W]]
+// CHECK-DAG: %[[SIZE:.*]] = arith.muli %[[SOME]], %[[W]]
+// CHECK-DAG: %[[Y:.*]] = memref.alloc(
+// CHECK-DAG: %[[ALL:.*]] = memref.collapse_shape %[[Y]] {{\[\[}}0], [1, 2]]
+// CHECK: memref.subview %[[ALL]][0, %[[BEFORE]]] [%[[N]], %[[SIZE]]] [1, 1]
+func.func @rows(%x: memref<?x?x?xf32>, %n: index, %h: index, %w: index, %first: index, %some: index) -> memref<?x?x?xf32> {
+  %y = memref.alloc(%n, %h, %w) : memref<?x?x?xf32>
+  %part = memref.subview %y[0, %first, 0] [%n, %some, %w] [1, 1, 1] : memref<?x?x?xf32> to memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+  linalg.generic {indexing_maps = [#three, #three], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : memref<?x?x?xf32>) outs(%part : memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  }
+  return %y : memref<?x?x?xf32>
 }

@@ -56,16 +56,17 @@ func.func @thrice(%x: memref<?xf32>, %y: memref<?xf32>) {
 // number for all lanes or neighbours.
 // CHECK-LABEL: func @one_or_all(
 // CHECK-SAME: %[[X:[^:]+]]: memref<?x?xf32>, %[[ONE:[^:]+]]: i1
-// CHECK: %[[LANES:.*]] = scf.if %[[ONE]] -> (vector<16xf32>)
+// CHECK: scf.if %[[ONE]] {
 // CHECK:   %[[S:.*]] = memref.load %[[X]][
-// CHECK:   vector.broadcast %[[S]]
-// CHECK: else
+// CHECK:   %[[LANES:.*]] = vector.broadcast %[[S]]
+// CHECK:   vector.store %[[LANES]]
+// CHECK:   vector.create_mask
+// CHECK:   vector.maskedstore
+// CHECK: } else {
 // CHECK:   vector.load %[[X]][
-// CHECK: vector.store %[[LANES]]
-// CHECK: vector.create_mask
-// CHECK: scf.if %[[ONE]]
+// CHECK:   vector.store
 // CHECK:   vector.maskedload
-// CHECK: vector.maskedstore
+// CHECK:   vector.maskedstore
 func.func @one_or_all(%x: memref<?x?xf32>, %one: i1, %y: memref<?x?xf32>) {
   %c0 = arith.constant 0 : index
   linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} outs(%y : memref<?x?xf32>) {

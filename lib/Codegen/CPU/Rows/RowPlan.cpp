@@ -126,6 +126,24 @@ bool RowMatcher::matchOperand(OpOperand &operand) {
   return true;
 }
 
+/// The operation that adds an element to `init`, if sums of parts may be added
+/// up by it in any order; else null.
+static Operation *findCombiner(linalg::GenericOp op, OpOperand &init) {
+  BlockArgument out = op.getMatchingBlockArgument(&init);
+  Operation *combiner = op.getMatchingYieldValue(&init)->get().getDefiningOp();
+  if (!out.hasOneUse() || !combiner || !combiner->hasOneUse() ||
+      *out.user_begin() != combiner ||
+      !isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp,
+           arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(
+          combiner))
+    return nullptr;
+  if (auto sum = dyn_cast<arith::AddFOp>(combiner);
+      sum &&
+      !bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::reassoc))
+    return nullptr;
+  return combiner;
+}
+
 /// The outputs that the last axis is summed up to, or the like. Along other
 /// axes rows are summed up in memory.
 bool RowMatcher::matchReduction() {
@@ -136,18 +154,8 @@ bool RowMatcher::matchReduction() {
   for (auto [k, init] : llvm::enumerate(op.getDpsInitsMutable())) {
     if (runsAlong(init))
       continue;
-    BlockArgument out = op.getMatchingBlockArgument(&init);
-    Value result = op.getBody()->getTerminator()->getOperand(k);
-    Operation *combiner = result.getDefiningOp();
-    if (!out.hasOneUse() || !combiner || !combiner->hasOneUse() ||
-        *out.user_begin() != combiner ||
-        !isa<arith::AddFOp, arith::MaximumFOp, arith::MinimumFOp, arith::AddIOp,
-             arith::MaxSIOp, arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(
-            combiner))
-      return false;
-    if (auto sum = dyn_cast<arith::AddFOp>(combiner);
-        sum &&
-        !bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::reassoc))
+    Operation *combiner = findCombiner(op, init);
+    if (!combiner)
       return false;
     plan.combiners[k] = combiner;
   }
@@ -254,6 +262,7 @@ public:
 private:
   bool matchInput(OpOperand &operand);
   bool matchInit(OpOperand &operand);
+  void findChains();
 
   linalg::GenericOp op;
   CpuModel cpu;
@@ -305,6 +314,27 @@ bool ColumnMatcher::matchInit(OpOperand &operand) {
   return true;
 }
 
+/// Several rows at once have sums of their own where they are short: each waits
+/// for the one before. Where more is computed there is enough to do meanwhile.
+void ColumnMatcher::findChains() {
+  constexpr int64_t kLight = 6;
+  int64_t rows = op.getStaticLoopRanges()[plan.reduced.back()];
+  if ((ShapedType::isStatic(rows) && rows < 4 * CpuModel::kChains) ||
+      !isLightBody(*op.getBlock(), kLight))
+    return;
+  for (auto [init, stored] :
+       llvm::zip_equal(op.getDpsInitsMutable(), plan.isStored)) {
+    if (stored)
+      continue;
+    Operation *combiner = findCombiner(op, init);
+    if (!combiner) {
+      plan.combiners.clear();
+      return;
+    }
+    plan.combiners.push_back(combiner);
+  }
+}
+
 bool ColumnMatcher::match() {
   if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 || !cpu.hasMasks() ||
       op.hasIndexSemantics())
@@ -329,6 +359,7 @@ bool ColumnMatcher::match() {
   plan.lanes = bits ? cpu.lanesOf(bits) : 0;
   if (plan.lanes <= 1)
     return false;
+  findChains();
   int64_t columns = op.getStaticLoopRanges()[last];
   plan.vectors = ShapedType::isDynamic(columns)
                      ? kStrip
@@ -350,4 +381,6 @@ void ColumnPlan::print(llvm::raw_ostream &os) const {
   for (auto [k, stored] : llvm::enumerate(isStored))
     if (stored)
       os << " stores=#" << k;
+  if (!combiners.empty())
+    os << " sums=" << CpuModel::kChains;
 }

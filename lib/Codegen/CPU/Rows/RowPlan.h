@@ -50,6 +50,8 @@ struct ColumnPlan {
   int64_t vectors = 0;                   ///< of a strip; 0: rows are shorter
   llvm::SmallVector<unsigned> reduced{}; ///< axes, the outermost first
   llvm::SmallVector<bool> isStored{};    ///< outputs that are not reduced
+  /// What adds to each sum, if several rows at once may have sums of their own.
+  llvm::SmallVector<mlir::Operation *> combiners{};
 
   void print(llvm::raw_ostream &os) const;
 };

@@ -69,6 +69,7 @@ private:
                             mlir::Value extent,
                             mlir::SmallVector<mlir::Value> &sums);
   void makeRows(mlir::ArrayRef<Place> rows, mlir::Value extent);
+  void makeVersions(const Place &row, mlir::Value extent);
   void makeSeveralRows(const Place &first, mlir::Value count,
                        mlir::Value columns);
   void makeRest(mlir::ArrayRef<Place> rows, mlir::Value begin, mlir::Value rest,
@@ -98,6 +99,8 @@ private:
   mlir::linalg::GenericOp op;
   RowPlan plan;
   unsigned last; ///< number of the last axis
+  /// What is known of conditions in the version that is written now.
+  llvm::SmallDenseMap<mlir::Value, bool> conditions;
 };
 
 } // namespace loopc

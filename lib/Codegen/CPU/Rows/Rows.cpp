@@ -250,8 +250,8 @@ static bool isWholeAlong(memref::SubViewOp view, int64_t axis) {
          dim.getConstantIndex() == axis;
 }
 
-/// The view that `buffer` is, if it is cut from a buffer along none of the axes
-/// that `groups` put together; else null.
+/// The view that `buffer` is, if of the axes that each of `groups` puts
+/// together it is cut from a buffer along the first at most; else null.
 static memref::SubViewOp cutAcross(Value buffer,
                                    ArrayRef<ReassociationIndices> groups) {
   auto view = buffer.getDefiningOp<memref::SubViewOp>();
@@ -260,9 +260,8 @@ static memref::SubViewOp cutAcross(Value buffer,
       !view.getSourceType().getLayout().isIdentity())
     return {};
   bool isWhole = llvm::all_of(groups, [&](ReassociationIndicesRef group) {
-    return group.size() == 1 || llvm::all_of(group, [&](int64_t axis) {
-             return isWholeAlong(view, axis);
-           });
+    return llvm::all_of(group.drop_front(),
+                        [&](int64_t axis) { return isWholeAlong(view, axis); });
   });
   return isWhole ? view : memref::SubViewOp();
 }
@@ -286,6 +285,16 @@ static bool canGroup(Value buffer, ArrayRef<ReassociationIndices> groups) {
          cutAcross(buffer, groups);
 }
 
+static OpFoldResult multiply(OpBuilder &b, Location loc, OpFoldResult x,
+                             OpFoldResult y) {
+  if (isConstantIntValue(x, 0) || isConstantIntValue(y, 1))
+    return x;
+  Value product = b.createOrFold<arith::MulIOp>(
+      loc, getValueOrCreateConstantIndexOp(b, loc, x),
+      getValueOrCreateConstantIndexOp(b, loc, y));
+  return getAsOpFoldResult(product);
+}
+
 /// `buffer` with the axes of each of `groups` put together. The type of an open
 /// view does not tell that this can be done: its source is seen so, and cut.
 static Value groupBuffer(OpBuilder &b, Location loc, Value buffer,
@@ -297,12 +306,15 @@ static Value groupBuffer(OpBuilder &b, Location loc, Value buffer,
   Value source =
       memref::CollapseShapeOp::create(b, loc, view.getSource(), groups);
   SmallVector<OpFoldResult> offsets, sizes;
-  for (auto [axis, group] : llvm::enumerate(groups)) {
-    bool isOne = group.size() == 1;
-    offsets.push_back(isOne ? view.getMixedOffsets()[group.front()]
-                            : OpFoldResult(b.getIndexAttr(0)));
-    sizes.push_back(isOne ? view.getMixedSizes()[group.front()]
-                          : memref::getMixedSize(b, loc, source, axis));
+  for (const ReassociationIndices &group : groups) {
+    OpFoldResult offset = view.getMixedOffsets()[group.front()];
+    OpFoldResult size = view.getMixedSizes()[group.front()];
+    for (int64_t axis : llvm::drop_begin(group)) {
+      offset = multiply(b, loc, offset, view.getMixedSizes()[axis]);
+      size = multiply(b, loc, size, view.getMixedSizes()[axis]);
+    }
+    offsets.push_back(offset);
+    sizes.push_back(size);
   }
   SmallVector<OpFoldResult> ones(groups.size(), b.getIndexAttr(1));
   return memref::SubViewOp::create(b, loc, source, offsets, sizes, ones);
@@ -357,11 +369,12 @@ static linalg::GenericOp joinLoops(IRRewriter &rewriter, linalg::GenericOp op,
 }
 
 /// Neighbouring axes at the end of `op` as one, which makes longer rows: those
-/// that are reduced, or with few elements. An open axis may have few, as those
+/// that are reduced, or not long. An open axis may have few, as those
 /// of images do: it is joined with the one before it.
 static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
                                       linalg::GenericOp op) {
-  constexpr int64_t kFew = 64;
+  // Long rows, and rows of whole vectors from some length on, stay apart.
+  constexpr int64_t kFew = 64, kLong = 512, kVector = 16;
   unsigned count = op.getNumLoops(), first = count;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
@@ -369,7 +382,9 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
     return op;
   bool isReduced = kinds.back() == utils::IteratorType::reduction;
   bool isOpen = ShapedType::isDynamic(extents.back());
-  if (!isReduced && !isOpen && extents.back() >= kFew)
+  bool isApart = extents.back() >= kLong ||
+                 (extents.back() >= kFew && extents.back() % kVector == 0);
+  if (!isReduced && !isOpen && isApart)
     return op;
   auto canJoin = [&](ReassociationIndicesRef dims) {
     SmallVector<ReassociationIndices> one{ReassociationIndices(dims)};

@@ -21,6 +21,10 @@ namespace loopc {
 mlir::linalg::GenericOp arrangeRows(mlir::IRRewriter &rewriter,
                                     mlir::linalg::GenericOp op);
 
+/// Lets a run join the last two axes of an elementwise operation that reads
+/// operands whose extents are 1 or those of the result, as the run knows.
+void joinBroadcasts(mlir::linalg::GenericOp op);
+
 /// True if a number holds how many elements these extents are, those that only
 /// the run knows left out. Those of constants may be any: a buffer of more has
 /// no type as one row, and the run finds no memory for it.

@@ -60,6 +60,8 @@ private:
                                  Value rest, ValueRange sums,
                                  ArrayRef<IRMapping> known);
   void write(OpOperand &init, ValueRange at, Value mask, Value vector);
+  Value addChains(SmallVector<Value> at, ArrayRef<Value> columns, Value rest,
+                  SmallVector<Value> &sums, ArrayRef<IRMapping> known);
   void makeStrip(SmallVector<Value> at, unsigned vectors, Value rest);
   void makeColumns(SmallVector<Value> &at, Value columns);
 
@@ -179,6 +181,47 @@ SmallVector<Value> ColumnVectorizer::addElements(SmallVector<Value> at,
   return next;
 }
 
+/// Most of the rows along the innermost reduced axis, several at once: each has
+/// `sums` of its own, so that none waits for the one before. Returns where they
+/// end.
+Value ColumnVectorizer::addChains(SmallVector<Value> at,
+                                  ArrayRef<Value> columns, Value rest,
+                                  SmallVector<Value> &sums,
+                                  ArrayRef<IRMapping> known) {
+  constexpr unsigned kRows = CpuModel::kChains;
+  unsigned dim = reduced.back();
+  Value end = b.createOrFold<arith::SubIOp>(
+      extents[dim], b.createOrFold<arith::RemUIOp>(extents[dim], index(kRows)));
+  SmallVector<Value> all(sums);
+  for (unsigned k = 1; k < kRows; ++k)
+    for (Operation *combiner : plan.combiners) {
+      TypedAttr neutral = *arith::getNeutralElement(combiner);
+      if (isa<arith::AddFOp>(combiner))
+        neutral = b.getFloatAttr(neutral.getType(), -0.0); // -0 + 0 is 0
+      all.push_back(widen(b, arith::ConstantOp::create(b, neutral), lanes));
+    }
+  auto loop = scf::ForOp::create(b, index(0), end, index(kRows), all);
+  b.setInsertionPointToEnd(loop.getBody());
+  SmallVector<Value> next;
+  size_t each = sums.size();
+  for (unsigned k = 0; k < kRows; ++k) {
+    at[dim] = b.createOrFold<arith::AddIOp>(loop.getInductionVar(), index(k));
+    ValueRange before = loop.getRegionIterArgs();
+    llvm::append_range(next, addElements(at, columns, rest,
+                                         before.slice(k * each, each), known));
+  }
+  scf::YieldOp::create(b, next);
+  b.setInsertionPointAfter(loop);
+  for (auto [n, combiner] : llvm::enumerate(plan.combiners)) {
+    sums[n] = loop.getResult(n);
+    for (unsigned k = 1; k < kRows; ++k)
+      sums[n] = cloneWide(b, *combiner, {sums[n], loop.getResult(k * each + n)},
+                          lanes)
+                    ->getResult(0);
+  }
+  return end;
+}
+
 /// `vectors` of a row from at[last] on; with `rest` given, the one has so many
 /// elements only.
 void ColumnVectorizer::makeStrip(SmallVector<Value> at, unsigned vectors,
@@ -206,8 +249,13 @@ void ColumnVectorizer::makeStrip(SmallVector<Value> at, unsigned vectors,
   SmallVector<IRMapping> known(vectors);
   readInputs(at, columns, rest, /*change=*/false, known);
   scf::ForOp outermost;
+  // Where there is one vector each row waits for the one before.
+  bool hasChains = vectors == 1 && !plan.combiners.empty();
   for (unsigned dim : reduced) {
-    auto loop = scf::ForOp::create(b, index(0), extents[dim], index(1), sums);
+    Value begin = index(0);
+    if (hasChains && dim == reduced.back())
+      begin = addChains(at, columns, rest, sums, known);
+    auto loop = scf::ForOp::create(b, begin, extents[dim], index(1), sums);
     if (outermost)
       scf::YieldOp::create(b, loop.getResults());
     else

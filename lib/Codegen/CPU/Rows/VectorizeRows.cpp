@@ -41,6 +41,8 @@ using namespace loopc;
 /// Vectors of a row that are reduced at once.
 static constexpr unsigned kUnroll = CpuModel::kChains;
 static constexpr unsigned kRows = RowPlan::kRows;
+/// Conditions that a row has a version for each case of.
+static constexpr size_t kMostVersioned = 2;
 
 //===----------------------------------------------------------------------===//
 // Rows
@@ -123,19 +125,26 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
 }
 
 /// The neighbours of `buffer` from `place` on, or the element there for all of
-/// them where `condition` is `isOneIfTrue`. It is the same in the whole row:
-/// LLVM makes a loop of each case.
+/// them where `condition` is `isOneIfTrue`. It is the same in the whole row, of
+/// which makeVersions() makes one for each case.
 Value RowVectorizer::readOneOrRow(Value buffer, ValueRange place,
                                   Value condition, bool isOneIfTrue,
                                   Value mask) {
+  auto readOne = [&](ImplicitLocOpBuilder &in) {
+    return widen(in, memref::LoadOp::create(in, buffer, place), plan.lanes);
+  };
+  auto readRow = [&](ImplicitLocOpBuilder &in) {
+    return loadLanes(in, buffer, place, mask, plan.lanes);
+  };
+  if (auto known = conditions.find(condition); known != conditions.end())
+    return known->second == isOneIfTrue ? readOne(b) : readRow(b);
   auto one = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder in(loc, builder);
-    Value element = memref::LoadOp::create(in, buffer, place);
-    scf::YieldOp::create(in, widen(in, element, plan.lanes));
+    scf::YieldOp::create(in, readOne(in));
   };
   auto row = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder in(loc, builder);
-    scf::YieldOp::create(in, loadLanes(in, buffer, place, mask, plan.lanes));
+    scf::YieldOp::create(in, readRow(in));
   };
   return isOneIfTrue ? scf::IfOp::create(b, condition, one, row).getResult(0)
                      : scf::IfOp::create(b, condition, row, one).getResult(0);
@@ -442,6 +451,39 @@ void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
   }
 }
 
+/// A row, once for each case of up to kMostVersioned conditions of what it
+/// reads: a branch in each step takes longer than the step.
+void RowVectorizer::makeVersions(const Place &row, Value extent) {
+  SmallVector<Value> open;
+  for (auto load : op.getBody()->getOps<memref::LoadOp>()) {
+    bool isOneIfTrue = false;
+    if (load.getIndices().empty())
+      continue;
+    Value condition =
+        findOnePlace(load.getIndices().back(), op, last, isOneIfTrue);
+    if (condition && condition.getParentRegion() != &op.getRegion() &&
+        !llvm::is_contained(open, condition))
+      open.push_back(condition);
+  }
+  if (open.size() > kMostVersioned)
+    open.clear();
+  llvm::unique_function<void(ArrayRef<Value>)> make =
+      [&](ArrayRef<Value> rest) {
+        if (rest.empty())
+          return makeRows(row, extent);
+        OpBuilder::InsertionGuard guard(b);
+        auto branch = scf::IfOp::create(b, TypeRange(), rest.front(),
+                                        /*withElseRegion=*/true);
+        for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+          b.setInsertionPointToStart(block);
+          conditions[rest.front()] = block == branch.thenBlock();
+          make(rest.drop_front());
+        }
+        conditions.erase(rest.front());
+      };
+  make(open);
+}
+
 void RowVectorizer::computeRows(OpBuilder::InsertPoint where,
                                 ArrayRef<Place> rows, Value columns,
                                 unsigned dim) {
@@ -498,7 +540,7 @@ void RowVectorizer::rewrite() {
   if (plan.rowDim)
     makeSeveralRows(at, extent(*plan.rowDim), columns);
   else
-    makeRows(at, columns);
+    makeVersions(at, columns);
   rewriter.eraseOp(op);
 }
 
@@ -537,6 +579,7 @@ struct CpuVectorizeRows : loopc::impl::CpuVectorizeRowsBase<CpuVectorizeRows> {
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);
+      joinBroadcasts(op);
       if (std::optional<ColumnPlan> columns = planColumns(op, cpu))
         emitColumns(rewriter, op, *columns);
       else if (std::optional<RowPlan> rows = planRows(op, cpu))

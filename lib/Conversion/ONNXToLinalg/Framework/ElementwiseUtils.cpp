@@ -15,7 +15,9 @@ using namespace loopc;
 using FP = arith::CmpFPredicate;
 using IP = arith::CmpIPredicate;
 
-static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
+static bool isFloat(Value value) {
+  return isa<FloatType>(getElementTypeOrSelf(value));
+}
 
 //===----------------------------------------------------------------------===//
 // Constants

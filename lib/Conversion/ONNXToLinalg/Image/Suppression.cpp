@@ -9,16 +9,22 @@
 // NonMaxSuppression: for each batch and class, the best box that is left is
 // chosen and those that overlap it too much are dropped, until none is left. In
 // kernels all boxes are looked at for each choice; on a CPU those that are left
-// are a heap, and the best is dropped if it overlaps one that is chosen.
+// are a heap of packed entries, and the best is dropped if it overlaps one that
+// is chosen. Of these each coordinate is a row, compared in vectors.
 
+#include "Framework/PackedEntries.h"
 #include "Framework/ShapeUtils.h"
 #include "Vision.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace loopc;
 using IP = arith::CmpIPredicate;
+
+/// So many chosen boxes are compared with one at once.
+static constexpr int64_t kBlock = 16;
 
 namespace {
 struct Box {
@@ -47,12 +53,14 @@ private:
   Value isCandidate(ScalarBuilder s, Value score);
   /// Puts `found` into row `row` of the indices.
   Value record(Value indices, Value row, ArrayRef<Value> found);
-  // The boxes that are left as a heap of their numbers, the best on top.
-  Value sink(Value batch, Value kind, Value heap, Value root, Value size,
-             Value box);
-  SmallVector<Value> makeHeap(Value batch, Value kind);
-  Value overlapsChosen(const Box &box, Value batch, ValueRange chosen,
-                       Value first);
+  // The boxes that are left as a heap of packed entries, the best on top, and
+  // the chosen ones as rows of coordinates.
+  Value sink(Value heap, Value root, Value size, Value entry);
+  SmallVector<Value> makeHeap(Value batch, Value kind, Value space);
+  Value overlapsChosen(const Box &box, Value chosen, Value count);
+  Value addChosen(const Box &box, Value chosen, Value number);
+  SmallVector<Value> chooseBest(Value batch, Value kind, Value first,
+                                Value left, ValueRange carried);
   SmallVector<Value> chooseFromHeap(Value batch, Value kind,
                                     ValueRange carried);
   SmallVector<Value> onlyIf(Value condition, ValueRange otherwise,
@@ -95,7 +103,11 @@ Box Suppression::readBox(Value batch, Value box) {
 /// they cover together.
 Value Suppression::overlaps(const Box &x, const Box &y) {
   ScalarBuilder s(l.b, l.b.getLoc());
-  Value zero = s.constant(x.top.getType(), 0);
+  Type type = x.top.getType();
+  Value zero = arith::ConstantOp::create(l.b, l.b.getZeroAttr(type));
+  Value limit = overlapLimit;
+  if (isa<VectorType>(type))
+    limit = vector::BroadcastOp::create(l.b, type, limit);
   auto area = [&](Value top, Value left, Value bottom, Value right) {
     return s.mul(s.max(s.sub(bottom, top), zero),
                  s.max(s.sub(right, left), zero));
@@ -105,7 +117,7 @@ Value Suppression::overlaps(const Box &x, const Box &y) {
   Value all = s.sub(s.add(area(x.top, x.left, x.bottom, x.right),
                           area(y.top, y.left, y.bottom, y.right)),
                     common);
-  return s.both(s.less(zero, common), s.less(overlapLimit, s.div(common, all)));
+  return s.both(s.less(zero, common), s.less(limit, s.div(common, all)));
 }
 
 /// The box that is left with the highest score, the first of several; -1 for
@@ -190,18 +202,10 @@ SmallVector<Value> Suppression::chooseAll(Value batch, Value kind,
 // By a heap
 //===----------------------------------------------------------------------===//
 
-/// `box` at place `root` of the heap of `size` boxes, or below it: better ones
-/// move up.
-Value Suppression::sink(Value batch, Value kind, Value heap, Value root,
-                        Value size, Value box) {
+/// `entry` at place `root` of the heap of `size` entries, or below it: better
+/// ones move up.
+Value Suppression::sink(Value heap, Value root, Value size, Value entry) {
   ScalarBuilder s(l.b, l.b.getLoc());
-  auto isBefore = [&](Value x, Value y) {
-    ScalarBuilder inner(l.b, l.b.getLoc());
-    Value a = score(batch, kind, x), b = score(batch, kind, y);
-    Value isFirst = arith::CmpIOp::create(l.b, IP::ult, x, y);
-    return inner.either(inner.less(b, a),
-                        inner.both(inner.equal(a, b), isFirst));
-  };
   // As many levels as a heap of the size can have; below the place found
   // nothing happens any more.
   Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(), size);
@@ -222,30 +226,34 @@ Value Suppression::sink(Value batch, Value kind, Value heap, Value root,
           Value hasRight = s.make<arith::CmpIOp>(IP::ult, right, size);
           Value other = s.select(hasRight, right, left);
           Value x = elementAt(l, c[0], left), y = elementAt(l, c[0], other);
-          Value rightIsBetter = isBefore(y, x);
-          Value child = s.select(rightIsBetter, other, left);
-          Value best = s.select(rightIsBetter, y, x);
-          Value moves = isBefore(best, box);
+          Value child = s.select(s.less(x, y), other, left);
+          Value best = s.max(x, y);
+          Value moves = s.less(entry, best);
           Value moved = onlyIf(moves, c[0], [&]() -> SmallVector<Value> {
             return {tensor::InsertOp::create(l.b, best, c[0], c[1])};
           })[0];
           return {moved, s.select(moves, child, c[1]), moves};
         });
       });
-  return tensor::InsertOp::create(l.b, box, state[0], state[1]);
+  return tensor::InsertOp::create(l.b, entry, state[0], state[1]);
 }
 
-/// The heap of the candidates, and how many there are.
-SmallVector<Value> Suppression::makeHeap(Value batch, Value kind) {
-  Value space = l.empty(numBoxes, l.b.getIndexType());
+/// The heap of the candidates, in `space`, and how many there are.
+SmallVector<Value> Suppression::makeHeap(Value batch, Value kind, Value space) {
+  Type compute = NodeLowering::computeType(l.elementType(1));
+  // Which ones these are no branch predictor knows: each is written, and the
+  // next takes its place if it is none.
   SmallVector<Value> listed = loopNest(
       l, numBoxes, {space, l.index(0)}, [&](ValueRange at, ValueRange c) {
-        Value isLeft = isCandidate(ScalarBuilder(l.b, l.b.getLoc()),
-                                   score(batch, kind, at[0]));
-        return onlyIf(isLeft, c, [&]() -> SmallVector<Value> {
-          return {tensor::InsertOp::create(l.b, at[0], c[0], c[1]),
-                  arith::AddIOp::create(l.b, c[1], l.index(1))};
-        });
+        ScalarBuilder s(l.b, l.b.getLoc());
+        Value value = score(batch, kind, at[0]);
+        Value next =
+            s.select(isCandidate(s, value), s.add(c[1], l.index(1)), c[1]);
+        Value entry =
+            packEntry(l, s.cast(value, compute), at[0], /*isUnsigned=*/false,
+                      /*isLargest=*/true);
+        return SmallVector<Value>{
+            tensor::InsertOp::create(l.b, entry, c[0], c[1]), next};
       });
   Value size = listed[1];
   Value half = arith::DivUIOp::create(l.b, size, l.index(2));
@@ -253,56 +261,92 @@ SmallVector<Value> Suppression::makeHeap(Value batch, Value kind) {
       l, OpFoldResult(half), listed[0], [&](ValueRange i, ValueRange c) {
         Value last = arith::SubIOp::create(l.b, half, l.index(1));
         Value root = arith::SubIOp::create(l.b, last, i[0]);
-        Value box = elementAt(l, c[0], root);
-        return SmallVector<Value>{sink(batch, kind, c[0], root, size, box)};
+        return SmallVector<Value>{
+            sink(c[0], root, size, elementAt(l, c[0], root))};
       })[0];
   return {heap, size};
 }
 
-/// True (i1) if `box` overlaps one of the `chosen` (indices, their number) from
-/// row `first` on.
-Value Suppression::overlapsChosen(const Box &box, Value batch,
-                                  ValueRange chosen, Value first) {
-  Value rows = arith::SubIOp::create(l.b, chosen[1], first);
-  return loopNest(l, OpFoldResult(rows), l.constantInt(l.b.getI1Type(), 0),
-                  [&](ValueRange i, ValueRange found) {
-                    ScalarBuilder s(l.b, l.b.getLoc());
-                    Value row = s.add(first, i[0]);
-                    Value other = l.toIndex(
-                        elementAt(l, chosen[0], ValueRange{row, l.index(2)}));
-                    return SmallVector<Value>{s.either(
-                        found[0], overlaps(readBox(batch, other), box))};
-                  })[0];
+/// True (i1) if `box` overlaps one of the `count` boxes in `chosen`.
+Value Suppression::overlapsChosen(const Box &box, Value chosen, Value count) {
+  auto type = VectorType::get({kBlock}, box.top.getType());
+  Value rounded = arith::AddIOp::create(l.b, count, l.index(kBlock - 1));
+  Value blocks = arith::DivUIOp::create(l.b, rounded, l.index(kBlock));
+  auto wide = [&](Value value) -> Value {
+    return vector::BroadcastOp::create(l.b, type, value);
+  };
+  Box one{wide(box.top), wide(box.left), wide(box.bottom), wide(box.right)};
+  return loopNest(
+      l, OpFoldResult(blocks), l.constantInt(l.b.getI1Type(), 0),
+      [&](ValueRange i, ValueRange found) {
+        ScalarBuilder s(l.b, l.b.getLoc());
+        Value first = arith::MulIOp::create(l.b, i[0], l.index(kBlock));
+        auto row = [&](int64_t k) -> Value {
+          SmallVector<bool> inBounds{true};
+          return vector::TransferReadOp::create(
+              l.b, type, chosen, ValueRange{l.index(k), first},
+              std::optional<Value>(l.constant(type.getElementType(), 0)),
+              ArrayRef<bool>(inBounds));
+        };
+        Value hits = overlaps({row(0), row(1), row(2), row(3)}, one);
+        // Behind the last one there is none yet.
+        Value mask = vector::CreateMaskOp::create(
+            l.b, cast<VectorType>(hits.getType()),
+            ValueRange{arith::SubIOp::create(l.b, count, first)});
+        Value any = vector::ReductionOp::create(
+            l.b, l.b.getLoc(), vector::CombiningKind::OR, s.both(hits, mask));
+        return SmallVector<Value>{s.either(found[0], any)};
+      })[0];
+}
+
+Value Suppression::addChosen(const Box &box, Value chosen, Value number) {
+  for (auto [k, value] :
+       llvm::enumerate(ArrayRef{box.top, box.left, box.bottom, box.right}))
+    chosen = tensor::InsertOp::create(
+        l.b, value, chosen,
+        ValueRange{l.index(static_cast<int64_t>(k)), number});
+  return chosen;
+}
+
+/// One choice of the `left` boxes in a heap, which is what is carried behind
+/// the indices, their number and the boxes chosen since number `first`.
+SmallVector<Value> Suppression::chooseBest(Value batch, Value kind, Value first,
+                                           Value left, ValueRange carried) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value heap = carried[3];
+  Value best = placeOfEntry(l, elementAt(l, heap, l.index(0)));
+  Value rest = s.sub(left, l.index(1));
+  heap = sink(heap, l.index(0), rest, elementAt(l, heap, rest));
+  Box box = readBox(batch, best);
+  Value count = s.sub(carried[1], first);
+  Value drops = overlapsChosen(box, carried[2], count);
+  SmallVector<Value> next = onlyIf(
+      s.invert(drops), carried.take_front(3), [&]() -> SmallVector<Value> {
+        return {record(carried[0], carried[1], {batch, kind, best}),
+                arith::AddIOp::create(l.b, carried[1], l.index(1)),
+                addChosen(box, carried[2], count)};
+      });
+  next.push_back(heap);
+  return next;
 }
 
 /// What chooseAll() chooses, each box compared with those that are chosen only.
+/// `carried` is the indices, their number, and places for the chosen boxes and
+/// the heap.
 SmallVector<Value> Suppression::chooseFromHeap(Value batch, Value kind,
                                                ValueRange carried) {
-  SmallVector<Value> heap = makeHeap(batch, kind);
+  SmallVector<Value> heap = makeHeap(batch, kind, carried[3]);
   Value first = carried[1], size = heap[1];
   Value end = arith::AddIOp::create(l.b, first, l.asIndex(most));
-  SmallVector<Value> done = loopNest(
-      l, OpFoldResult(size), {carried[0], first, heap[0]},
-      [&](ValueRange i, ValueRange c) {
-        Value goes = arith::CmpIOp::create(l.b, IP::ult, c[1], end);
-        return onlyIf(goes, c, [&]() -> SmallVector<Value> {
-          ScalarBuilder s(l.b, l.b.getLoc());
-          Value best = elementAt(l, c[2], l.index(0));
-          Value rest = s.sub(s.sub(size, i[0]), l.index(1));
-          Value last = elementAt(l, c[2], rest);
-          Value left = sink(batch, kind, c[2], l.index(0), rest, last);
-          Value drops = overlapsChosen(readBox(batch, best), batch,
-                                       c.take_front(2), first);
-          SmallVector<Value> next = onlyIf(
-              s.invert(drops), c.take_front(2), [&]() -> SmallVector<Value> {
-                return {record(c[0], c[1], {batch, kind, best}),
-                        arith::AddIOp::create(l.b, c[1], l.index(1))};
-              });
-          next.push_back(left);
-          return next;
-        });
-      });
-  return {done[0], done[1]};
+  return loopNest(l, OpFoldResult(size),
+                  {carried[0], first, carried[2], heap[0]},
+                  [&](ValueRange i, ValueRange c) {
+                    Value goes = arith::CmpIOp::create(l.b, IP::ult, c[1], end);
+                    return onlyIf(goes, c, [&] {
+                      Value left = arith::SubIOp::create(l.b, size, i[0]);
+                      return chooseBest(batch, kind, first, left, c);
+                    });
+                  });
 }
 
 LogicalResult Suppression::lower() {
@@ -327,14 +371,22 @@ LogicalResult Suppression::lower() {
     overlapLimit = l.constant(l.elementType(0), 0);
   scoreLimit = optional(4);
   OpFoldResult capacity = l.mul(l.mul(batches, kinds), most);
-  Value indices = l.empty({capacity, l.fold(3)}, l.b.getI64Type());
-  SmallVector<Value> all =
-      loopNest(l, {batches, kinds}, {indices, l.index(0)},
-               [&](ValueRange at, ValueRange carried) {
-                 // Kernels look at all boxes at once.
-                 return l.channelsLast ? chooseFromHeap(at[0], at[1], carried)
-                                       : chooseAll(at[0], at[1], carried);
-               });
+  SmallVector<Value> inits{l.empty({capacity, l.fold(3)}, l.b.getI64Type()),
+                           l.index(0)};
+  // Kernels look at all boxes at once.
+  bool takesHeap =
+      l.channelsLast && canPackEntries(l, l.elementType(1), numBoxes);
+  if (takesHeap) {
+    // Blocks of chosen boxes are read whole.
+    OpFoldResult room = l.add(most, l.fold(kBlock - 1));
+    inits.push_back(l.empty({l.fold(4), room}, l.elementType(0)));
+    inits.push_back(l.empty(numBoxes, l.b.getI64Type()));
+  }
+  SmallVector<Value> all = loopNest(
+      l, {batches, kinds}, inits, [&](ValueRange at, ValueRange carried) {
+        return takesHeap ? chooseFromHeap(at[0], at[1], carried)
+                         : chooseAll(at[0], at[1], carried);
+      });
   l.setResult(sliceOf(l, all[0], {l.fold(0), l.fold(0)},
                       {OpFoldResult(all[1]), l.fold(3)}));
   return success();

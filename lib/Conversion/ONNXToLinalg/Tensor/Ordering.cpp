@@ -7,10 +7,15 @@
 //===----------------------------------------------------------------------===//
 
 // TopK: the k best of a line are kept as a heap in the results' own memory,
-// which is sorted in the end. Most blocks of a long line have none that is
-// better than the worst in the heap, which vectors find out. For kernels see
-// ParallelOrder.h.
+// which is sorted in the end; a few, whose number is known, are kept in order
+// in registers. Most blocks of a long line have none that is better than the
+// worst, which vectors find out. For kernels see ParallelOrder.h.
+//
+// Elements of up to 32 bits are compared as numbers of 64 bits that have the
+// element's order above and its place below (PackedEntries.h): no two are
+// equal.
 
+#include "Framework/PackedEntries.h"
 #include "Framework/ShapeUtils.h"
 #include "ParallelOrder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -23,9 +28,12 @@ using IP = arith::CmpIPredicate;
 
 /// So many elements are compared with the worst at once.
 static constexpr int64_t kBlock = 16;
+/// So many are kept in registers.
+static constexpr int64_t kFew = 8;
 
 namespace {
-/// A value and where on its line it stands (index).
+/// A value and where on its line it stands (index); or both packed, and no
+/// index.
 struct Entry {
   Value value, index;
 };
@@ -35,8 +43,7 @@ struct Entry {
 class TopK {
 public:
   explicit TopK(NodeLowering &l)
-      : l(l), element(l.elementType(0)),
-        compute(NodeLowering::computeType(element)),
+      : l(l), type(l.elementType(0)), compute(NodeLowering::computeType(type)),
         isUnsigned(l.isUnsigned(0)) {}
 
   LogicalResult lower();
@@ -51,7 +58,16 @@ private:
     indices[axis] = place;
     return indices;
   }
-  Entry input(Value place) { return {elementAt(l, l.in(0), at(place)), place}; }
+  Value element(Value place) { return elementAt(l, l.in(0), at(place)); }
+  Entry input(Value place) {
+    if (isPacked)
+      return {pack(place), {}};
+    return {element(place), place};
+  }
+  Value pack(Value place) {
+    return packEntry(l, widened(element(place)), place, isUnsigned, isLargest);
+  }
+  Value placeOf(Value packed) { return placeOfEntry(l, packed); }
   Entry load(ValueRange heap, Value place);
   Tensors store(ValueRange heap, Value place, const Entry &entry);
   /// A value, or a vector of them, in the type that is compared.
@@ -72,6 +88,11 @@ private:
   Tensors replaceInBlocks(ValueRange results, Value blocks);
   Tensors replaceWorse(ValueRange results);
   Tensors sortHeap(ValueRange results);
+  Tensors unpack(ValueRange heap);
+  Tensors storeFound(ValueRange results, Value number, Value place);
+  Tensors insert(ValueRange best, Value packed);
+  Tensors fewOfLine(ValueRange results);
+  Tensors fewOfBlocks(ValueRange best, Value blocks);
   Tensors selectInParallel(ValueRange results);
 
   Value plus(Value x, int64_t y) {
@@ -82,8 +103,8 @@ private:
                  llvm::function_ref<Tensors()> then);
 
   NodeLowering &l;
-  Type element, compute;
-  bool isUnsigned, isLargest = true;
+  Type type, compute;
+  bool isUnsigned, isPacked = false, isLargest = true;
   int64_t axis = 0;
   OpFoldResult count;
   Value extent, k, levels;
@@ -108,11 +129,16 @@ TopK::Tensors TopK::onlyIf(Value condition, ValueRange current,
 Entry TopK::load(ValueRange heap, Value place) {
   SmallVector<Value> indices = at(place);
   Value number = tensor::ExtractOp::create(l.b, heap[1], indices);
+  if (isPacked)
+    return {number, {}};
   return {tensor::ExtractOp::create(l.b, heap[0], indices), l.toIndex(number)};
 }
 
 TopK::Tensors TopK::store(ValueRange heap, Value place, const Entry &entry) {
   SmallVector<Value> indices = at(place);
+  if (isPacked)
+    return {heap[0],
+            tensor::InsertOp::create(l.b, entry.value, heap[1], indices)};
   Value number = arith::IndexCastOp::create(l.b, l.b.getI64Type(), entry.index);
   return {tensor::InsertOp::create(l.b, entry.value, heap[0], indices),
           tensor::InsertOp::create(l.b, number, heap[1], indices)};
@@ -123,7 +149,7 @@ Value TopK::widened(Value value) {
   if (!vector)
     return NodeLowering::castScalar(l.b, l.b.getLoc(), value, isUnsigned,
                                     compute, isUnsigned);
-  if (compute == element)
+  if (compute == type)
     return value;
   return arith::ExtFOp::create(l.b, vector.clone(compute), value);
 }
@@ -150,6 +176,8 @@ std::pair<Value, Value> TopK::compareValues(Value x, Value y) {
 }
 
 Value TopK::isWorse(const Entry &x, const Entry &y) {
+  if (isPacked)
+    return arith::CmpIOp::create(l.b, IP::slt, x.value, y.value);
   auto [isLess, isMore] = compareValues(widened(x.value), widened(y.value));
   Value isLater = arith::CmpIOp::create(l.b, IP::ugt, x.index, y.index);
   return arith::SelectOp::create(
@@ -179,7 +207,9 @@ TopK::Tensors TopK::sink(ValueRange heap, Value root, Value size,
           Value child = arith::SelectOp::create(l.b, rightIsWorse, other, left);
           Entry worst{
               arith::SelectOp::create(l.b, rightIsWorse, y.value, x.value),
-              arith::SelectOp::create(l.b, rightIsWorse, y.index, x.index)};
+              isPacked ? Value()
+                       : arith::SelectOp::create(l.b, rightIsWorse, y.index,
+                                                 x.index)};
           Value moves = isWorse(worst, entry);
           Tensors stored = onlyIf(moves, c.take_front(2), [&] {
             return store(c.take_front(2), c[2], worst);
@@ -219,8 +249,8 @@ bool TopK::scansBlocks() {
   int64_t wanted = getConstantIntValue(count).value_or(1);
   // Vectors are not for kernels, and run along lines that lie in memory so.
   return l.channelsLast && axis == l.rank(0) - 1 &&
-         element.getIntOrFloatBitWidth() >= 8 &&
-         (compute == element || isa<FloatType>(element)) &&
+         type.getIntOrFloatBitWidth() >= 8 &&
+         (compute == type || isa<FloatType>(type)) &&
          (!length || *length >= 2 * kBlock * std::max<int64_t>(wanted, 1));
 }
 
@@ -228,8 +258,8 @@ Value TopK::hasBetter(Value worst, Value place) {
   Location loc = l.b.getLoc();
   SmallVector<bool> inBounds{true};
   Value block = vector::TransferReadOp::create(
-      l.b, VectorType::get({kBlock}, element), l.in(0), at(place),
-      std::optional<Value>(l.constant(element, 0)), ArrayRef<bool>(inBounds));
+      l.b, VectorType::get({kBlock}, type), l.in(0), at(place),
+      std::optional<Value>(l.constant(type, 0)), ArrayRef<bool>(inBounds));
   Value one = widened(worst);
   Value all =
       vector::BroadcastOp::create(l.b, VectorType::get({kBlock}, compute), one);
@@ -245,6 +275,8 @@ TopK::Tensors TopK::replaceInBlocks(ValueRange results, Value blocks) {
         Value done = arith::MulIOp::create(l.b, i[0], l.index(kBlock));
         Value first = arith::AddIOp::create(l.b, k, done);
         Value worst = load(heap, l.index(0)).value;
+        if (isPacked)
+          worst = element(placeOf(worst));
         return onlyIf(hasBetter(worst, first), heap, [&] {
           return loopNest(
               l, l.fold(kBlock), heap, [&](ValueRange j, ValueRange carried) {
@@ -283,11 +315,96 @@ TopK::Tensors TopK::sortHeap(ValueRange results) {
       });
 }
 
+/// The entries of a packed and sorted heap as values and indices.
+TopK::Tensors TopK::unpack(ValueRange heap) {
+  return loopNest(l, OpFoldResult(k), heap, [&](ValueRange i, ValueRange c) {
+    Value packed = tensor::ExtractOp::create(l.b, c[1], at(i[0]));
+    return storeFound(c, i[0], placeOf(packed));
+  });
+}
+
+/// The element at `place` as result number `number`.
+TopK::Tensors TopK::storeFound(ValueRange results, Value number, Value place) {
+  Value index = arith::IndexCastOp::create(l.b, l.b.getI64Type(), place);
+  SmallVector<Value> indices = at(number);
+  return {tensor::InsertOp::create(l.b, element(place), results[0], indices),
+          tensor::InsertOp::create(l.b, index, results[1], indices)};
+}
+
+/// `best`, in order, with `packed` in its place and the last one dropped.
+TopK::Tensors TopK::insert(ValueRange best, Value packed) {
+  auto shift = [&] {
+    Tensors next;
+    for (Value one : best) {
+      next.push_back(arith::MaxSIOp::create(l.b, one, packed));
+      packed = arith::MinSIOp::create(l.b, one, packed);
+    }
+    return next;
+  };
+  // Two take less time than a branch that is mispredicted.
+  constexpr size_t kUnconditional = 2;
+  if (best.size() <= kUnconditional)
+    return shift();
+  Value isBetter = arith::CmpIOp::create(l.b, IP::sgt, packed, best.back());
+  return onlyIf(isBetter, best, shift);
+}
+
+/// The best of a line that are in registers, whose number is known.
+TopK::Tensors TopK::fewOfLine(ValueRange results) {
+  // Below all entries: the lowest of these has a place.
+  Value none =
+      l.constantInt(l.b.getI64Type(), std::numeric_limits<int64_t>::min());
+  Tensors best(*getConstantIntValue(count), none);
+  Value done = l.index(0), rest = extent;
+  if (scansBlocks()) {
+    Value blocks = arith::DivUIOp::create(l.b, extent, l.index(kBlock));
+    best = fewOfBlocks(best, blocks);
+    done = arith::MulIOp::create(l.b, blocks, l.index(kBlock));
+    rest = arith::SubIOp::create(l.b, extent, done);
+  }
+  best = loopNest(l, OpFoldResult(rest), best,
+                  [&](ValueRange i, ValueRange carried) {
+                    Value place = arith::AddIOp::create(l.b, done, i[0]);
+                    return insert(carried, pack(place));
+                  });
+  Tensors found(results);
+  // A line that is too short, which a check refuses, has no such place.
+  Value last = l.asIndex(maxSigned(l, plus(extent, -1), l.fold(0)));
+  for (auto [number, packed] : llvm::enumerate(best))
+    found = storeFound(found, l.index(static_cast<int64_t>(number)),
+                       arith::MinSIOp::create(l.b, placeOf(packed), last));
+  return found;
+}
+
+TopK::Tensors TopK::fewOfBlocks(ValueRange best, Value blocks) {
+  return loopNest(
+      l, OpFoldResult(blocks), best, [&](ValueRange i, ValueRange carried) {
+        Value first = arith::MulIOp::create(l.b, i[0], l.index(kBlock));
+        // Where none has been found yet, any is better.
+        Value isNone = arith::CmpIOp::create(l.b, IP::eq, first, l.index(0));
+        Value worst = element(arith::SelectOp::create(l.b, isNone, l.index(0),
+                                                      placeOf(carried.back())));
+        Value looks =
+            arith::OrIOp::create(l.b, isNone, hasBetter(worst, first));
+        return onlyIf(looks, carried, [&] {
+          return loopNest(
+              l, l.fold(kBlock), carried, [&](ValueRange j, ValueRange c) {
+                Value place = arith::AddIOp::create(l.b, first, j[0]);
+                return insert(c, pack(place));
+              });
+        });
+      });
+}
+
 TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
   outer.assign(position.begin(), position.end());
+  std::optional<int64_t> few = getConstantIntValue(count);
+  if (isPacked && few && *few <= kFew)
+    return fewOfLine(results);
   Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
   return onlyIf(some, results, [&] {
-    return sortHeap(replaceWorse(makeHeap(copyFirst(results))));
+    Tensors heap = sortHeap(replaceWorse(makeHeap(copyFirst(results))));
+    return isPacked ? unpack(heap) : heap;
   });
 }
 
@@ -299,7 +416,7 @@ TopK::Tensors TopK::selectInParallel(ValueRange results) {
     Dims target = l.dims(l.in(0));
     target[axis] = count;
     Value values = l.generate(
-        target, element, [&](OpBuilder &b, Location loc, ValueRange at) {
+        target, type, [&](OpBuilder &b, Location loc, ValueRange at) {
           SmallVector<Value> place(at);
           Value index = tensor::ExtractOp::create(b, loc, indices, at);
           place[axis] =
@@ -333,6 +450,7 @@ LogicalResult TopK::read() {
   l.check(compare(l, IP::ule, count, length),
           "k is {}, the axis has {} elements",
           ValueRange{l.asIndex(count), extent});
+  isPacked = canPackEntries(l, type, length);
   // What is built behind the check must be valid, and what is pure may be moved
   // in front of it.
   if (!fixed)
@@ -356,7 +474,7 @@ LogicalResult TopK::lower() {
   Dims target = l.dims(l.in(0)), lines = target;
   target[axis] = count;
   lines[axis] = l.fold(1);
-  Tensors results{l.empty(target, element), l.empty(target, l.b.getI64Type())};
+  Tensors results{l.empty(target, type), l.empty(target, l.b.getI64Type())};
   bool isPossible = true;
   if (std::optional<int64_t> length = getConstantIntValue(l.dim(l.in(0), axis)))
     if (std::optional<int64_t> wanted = getConstantIntValue(count))

@@ -1,0 +1,66 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "PackedEntries.h"
+#include "ElementwiseUtils.h"
+#include "ShapeUtils.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Bits of an entry that its place takes.
+static constexpr int64_t kPlaceBits = 32;
+static constexpr int64_t kLastPlace = std::numeric_limits<uint32_t>::max();
+
+bool loopc::canPackEntries(NodeLowering &l, Type type, OpFoldResult length) {
+  if (type.getIntOrFloatBitWidth() > 64 - kPlaceBits)
+    return false;
+  if (std::optional<int64_t> known = getConstantIntValue(length))
+    return *known <= kLastPlace + 1;
+  l.check(compare(l, arith::CmpIPredicate::ule, length, l.fold(kLastPlace + 1)),
+          "a line has {} elements, more than 2 to the 32nd",
+          ValueRange{l.asIndex(length)});
+  return true;
+}
+
+Value loopc::packEntry(NodeLowering &l, Value value, Value place,
+                       bool isUnsigned, bool isLargest) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Type i64 = l.b.getI64Type(), i32 = l.b.getI32Type(), type = value.getType();
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  Value order = value;
+  if (isa<FloatType>(type)) {
+    // -0 and 0 are equal, and so are all NaNs, above all numbers. Of negative
+    // ones the larger bits are the smaller number.
+    Value bits =
+        arith::BitcastOp::create(l.b, i32, s.add(value, s.constant(type, 0)));
+    Value sign = s.make<arith::ShRSIOp>(bits, s.integer(i32, 31));
+    Value flipped = s.make<arith::AndIOp>(sign, s.integer(i32, kMost));
+    order =
+        s.select(s.equal(value, value), s.make<arith::XOrIOp>(bits, flipped),
+                 s.integer(i32, kMost));
+    order = arith::ExtSIOp::create(l.b, i64, order);
+  } else if (isUnsigned || type.isInteger(1)) {
+    order = arith::ExtUIOp::create(l.b, i64, order);
+    order = s.sub(order, s.integer(i64, int64_t(1) << (kPlaceBits - 1)));
+  } else {
+    order = arith::ExtSIOp::create(l.b, i64, order);
+  }
+  if (!isLargest)
+    order = s.make<arith::XOrIOp>(order, s.integer(i64, -1));
+  Value above = s.make<arith::ShLIOp>(order, s.integer(i64, kPlaceBits));
+  Value number = arith::IndexCastOp::create(l.b, i64, place);
+  Value below = s.sub(s.integer(i64, kLastPlace), number);
+  return s.make<arith::OrIOp>(above, below);
+}
+
+Value loopc::placeOfEntry(NodeLowering &l, Value packed) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value last = s.integer(l.b.getI64Type(), kLastPlace);
+  return l.toIndex(s.sub(last, s.make<arith::AndIOp>(packed, last)));
+}

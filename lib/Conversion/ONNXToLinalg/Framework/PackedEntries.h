@@ -1,0 +1,33 @@
+//===- PackedEntries.h - An element and its place as one number -*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_CONVERSION_ONNXTOLINALG_FRAMEWORK_PACKEDENTRIES_H
+#define LOOPC_LIB_CONVERSION_ONNXTOLINALG_FRAMEWORK_PACKEDENTRIES_H
+
+#include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+
+namespace loopc {
+
+/// True if elements of `type` on a line of `length` can be packed together with
+/// their places. A length that is not known is checked at run time.
+bool canPackEntries(NodeLowering &l, mlir::Type type,
+                    mlir::OpFoldResult length);
+
+/// `value` and its place (index) on a line as a number (i64) that is larger for
+/// a larger value, or a smaller one, and of equal ones for an earlier place: no
+/// two are equal. NaN is the largest of all. `value` has the type that its kind
+/// is computed in.
+mlir::Value packEntry(NodeLowering &l, mlir::Value value, mlir::Value place,
+                      bool isUnsigned, bool isLargest);
+
+/// The place (index) of a packed entry.
+mlir::Value placeOfEntry(NodeLowering &l, mlir::Value packed);
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_CONVERSION_ONNXTOLINALG_FRAMEWORK_PACKEDENTRIES_H

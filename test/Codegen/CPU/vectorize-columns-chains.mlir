@@ -1,0 +1,38 @@
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=256 mask-bits=32},func.func(cpu-vectorize-rows,canonicalize,cse))' | FileCheck %s
+
+#rows = affine_map<(d0, d1) -> (d0, d1)>
+#columns = affine_map<(d0, d1) -> (d1)>
+
+// Rows of less than a vector are added to four sums in turns: none waits for
+// the one before. What is left of them follows one by one.
+// CHECK-LABEL: func @sums(
+// CHECK: %[[FOUR:.*]]:4 = scf.for {{.*}} step %c4 iter_args(
+// CHECK-COUNT-4: arith.addf {{.*}} : vector<8xf32>
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} :
+// CHECK: %[[A:.*]] = arith.addf %[[FOUR]]#0, %[[FOUR]]#1
+// CHECK: %[[B:.*]] = arith.addf %[[A]], %[[FOUR]]#2
+// CHECK: %[[C:.*]] = arith.addf %[[B]], %[[FOUR]]#3
+// CHECK: scf.for {{.*}} iter_args(%{{.*}} = %[[C]])
+func.func @sums(%x: memref<?x7xf32>, %y: memref<7xf32>) {
+  linalg.generic {indexing_maps = [#rows, #columns], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<?x7xf32>) outs(%y : memref<7xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %s = arith.addf %a, %out fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// Sums whose order is given stay one.
+// CHECK-LABEL: func @in_order(
+// CHECK-NOT: step %c4 iter_args
+// CHECK: return
+func.func @in_order(%x: memref<?x7xf32>, %y: memref<7xf32>) {
+  linalg.generic {indexing_maps = [#rows, #columns], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<?x7xf32>) outs(%y : memref<7xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %s = arith.addf %a, %out : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -1,0 +1,44 @@
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=256 mask-bits=32},func.func(cpu-vectorize-rows,canonicalize,cse))' | FileCheck %s
+
+// Of an operand that may have one element along the last axis there is a row
+// for each case, without a branch in its steps. Where it has one along both
+// axes the two are one row.
+
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// CHECK-LABEL: func @channels
+// CHECK-SAME:    %[[ONE1:[a-z0-9]+]]: i1, %[[ONE2:[a-z0-9]+]]: i1
+// CHECK:         %[[EQUAL:.*]] = arith.cmpi eq, %[[ONE1]], %[[ONE2]] : i1
+// CHECK:         %[[FITS:.*]] = arith.cmpi eq, %{{.*}}, %{{.*}} : index
+// CHECK:         %[[RIGHT:.*]] = arith.ori %[[ONE2]], %[[FITS]] : i1
+// CHECK:         %[[JOINED:.*]] = arith.andi %[[EQUAL]], %[[RIGHT]] : i1
+// CHECK:         arith.select %[[JOINED]]
+// CHECK-COUNT-3: memref.reinterpret_cast
+// CHECK:         scf.for
+// CHECK:           scf.for
+// CHECK:             scf.if %[[ONE2]] {
+// CHECK:               scf.for
+// CHECK:                 memref.load
+// CHECK-NEXT:            vector.broadcast
+// CHECK-NOT:             scf.if
+// CHECK:                 vector.store
+// CHECK:             } else {
+// CHECK:               scf.for
+// CHECK-NOT:             scf.if
+// CHECK:                 vector.store
+func.func @channels(%one1: i1, %one2: i1, %x: memref<?x?x?xf32>, %z: memref<?x?x?xf32>, %y: memref<?x?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<?x?x?xf32>) outs(%y : memref<?x?x?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %pj = arith.select %one1, %c0, %j : index
+    %pk = arith.select %one2, %c0, %k : index
+    %v = memref.load %z[%i, %pj, %pk] : memref<?x?x?xf32>
+    %s = arith.addf %a, %v : f32
+    linalg.yield %s : f32
+  }
+  return
+}
