@@ -199,6 +199,25 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Value value) const {
   return sum;
 }
 
+/// The extent that `dim` asks for, where the operation that makes the view says
+/// it.
+static std::optional<OpFoldResult> findExtent(memref::DimOp dim) {
+  std::optional<int64_t> axis = dim.getConstantIndex();
+  Operation *op = axis ? dim.getSource().getDefiningOp() : nullptr;
+  if (auto view = dyn_cast_or_null<memref::ExpandShapeOp>(op))
+    return view.getMixedOutputShape()[*axis];
+  if (auto view = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
+    return view.getMixedSizes()[*axis];
+  auto view = dyn_cast_or_null<memref::SubViewOp>(op);
+  if (!view)
+    return std::nullopt;
+  llvm::SmallBitVector dropped = view.getDroppedDims();
+  for (auto [k, size] : llvm::enumerate(view.getMixedSizes()))
+    if (!dropped.test(k) && (*axis)-- == 0)
+      return size;
+  return std::nullopt;
+}
+
 IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
   Sum sum;
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
@@ -238,6 +257,9 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
   if (auto select = dyn_cast<arith::SelectOp>(op))
     if (std::optional<Sum> next = findSuccessor(select))
       return *next;
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    if (std::optional<OpFoldResult> extent = findExtent(dim))
+      return sumOf(*extent);
   sum.isOther = true;
   return sum;
 }
@@ -390,9 +412,41 @@ IterationPlaces::findGuards(Value value, Operation *op) const {
   return guards;
 }
 
-/// Upper bounds of `value`, which varies: any of them holds.
+/// What the number of `loop`'s iteration is at most where branches around `at`
+/// compare it, or a sum with it, with the number that it stays below.
 SmallVector<IterationPlaces::Sum, 1>
-IterationPlaces::mostOf(Value value) const {
+IterationPlaces::findBoundsAt(scf::ForOp loop, Operation *at) const {
+  SmallVector<Sum, 1> bounds;
+  // In the loop the number that it stays below is not negative: a comparison
+  // without signs is one with signs.
+  if (getConstantIntValue(loop.getLowerBound()).value_or(-1) < 0)
+    return bounds;
+  for (; at != loop; at = at->getParentOp()) {
+    auto branch = dyn_cast<scf::IfOp>(at->getParentOp());
+    if (!branch)
+      continue;
+    SmallVector<Order> orders;
+    listOrders(branch.getCondition(),
+               at->getParentRegion() == &branch.getThenRegion(), orders);
+    for (const Order &order : orders) {
+      if (order.more != loop.getUpperBound())
+        continue;
+      Sum less = sumOf(order.less);
+      if (less.isOther || !less.parts.empty() || less.terms.size() != 1 ||
+          less.constant < 0 ||
+          less.getFactor({loop.getInductionVar(), Value()}) != 1)
+        continue;
+      Sum bound = sumOf(order.more);
+      bound.constant -= less.constant + order.isStrict;
+      bounds.push_back(std::move(bound));
+    }
+  }
+  return bounds;
+}
+
+/// Upper bounds of `value`, which varies: any of them holds at `at`.
+SmallVector<IterationPlaces::Sum, 1>
+IterationPlaces::mostOf(Value value, Operation *at) const {
   scf::ForOp loop = getLoopOf(value);
   if (!loop) {
     SmallVector<Sum, 1> operands = sumsOfMin(value);
@@ -419,6 +473,8 @@ IterationPlaces::mostOf(Value value) const {
       --last.constant;
     }
   }
+  if (at && loop->isProperAncestor(at))
+    llvm::append_range(all, findBoundsAt(loop, at));
   return all;
 }
 
@@ -449,7 +505,7 @@ std::optional<IterationPlaces::Sum> IterationPlaces::findFirst(Sum sum) const {
 
 /// Calls `isEnough` with upper bounds of `sum` in an iteration, until it says
 /// so.
-bool IterationPlaces::findLast(const Sum &sum, Found isEnough,
+bool IterationPlaces::findLast(const Sum &sum, Found isEnough, Operation *at,
                                unsigned &steps) const {
   std::optional<Term> term = findVaryingTerm(sum);
   if (!term)
@@ -457,20 +513,21 @@ bool IterationPlaces::findLast(const Sum &sum, Found isEnough,
   int64_t factor = sum.getFactor(*term);
   if (factor <= 0 || term->second)
     return false;
-  for (const Sum &most : mostOf(term->first)) {
+  for (const Sum &most : mostOf(term->first, at)) {
     if (++steps > kMaxBounds)
       return false;
     Sum bound = sum;
     bound.addTerm(*term, -factor);
     bound.add(most, factor);
-    if (findLast(bound, isEnough, steps))
+    if (findLast(bound, isEnough, at, steps))
       return true;
   }
   return false;
 }
 
 std::optional<IterationPlaces::Range>
-IterationPlaces::rangeOf(const Sum &sum, const Sum &length) const {
+IterationPlaces::rangeOf(const Sum &sum, const Sum &length,
+                         Operation *at) const {
   if (sum.isOther || !sum.parts.empty())
     return std::nullopt;
   std::optional<Sum> first = findFirst(sum);
@@ -498,13 +555,13 @@ IterationPlaces::rangeOf(const Sum &sum, const Sum &length) const {
         last.add(*first, -1);
         if (range.scale && range.iterations > 0) {
           // It is positive, as the last place is not before the first one.
-          last.addTerm({range.scale, Value()}, -distance);
+          last.add(sumOf(range.scale), -distance);
           return last.isConstant() && last.constant <= 0;
         }
         range.length = last.constant;
         return !range.scale && last.isConstant() && last.constant <= distance;
       },
-      steps);
+      at, steps);
   if (!isPart)
     return std::nullopt;
   range.first = std::move(*first);
@@ -529,6 +586,28 @@ IterationPlaces::rangeOf(memref::ReinterpretCastOp view) const {
   return rangeOf(sumOf(view.getMixedOffsets().front()), length);
 }
 
+/// Makes `place` in `view` one in what that is a view of; false where axes of
+/// more than one element were put together.
+bool IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
+                                     Place &place) {
+  ArrayRef<int64_t> shape = view.getSrcType().getShape();
+  SmallVector<Sum, 1> indices(shape.size());
+  SmallVector<int64_t> extents(shape.size(), 1);
+  for (auto [own, group] : llvm::enumerate(view.getReassociationIndices())) {
+    SmallVector<int64_t, 1> several(llvm::make_filter_range(
+        group, [&](int64_t axis) { return shape[axis] != 1; }));
+    if (several.size() > 1)
+      return false;
+    int64_t axis = several.empty() ? group.front() : several.front();
+    indices[axis] = place.indices[own];
+    extents[axis] = place.extents[own];
+  }
+  place.indices = std::move(indices);
+  place.extents = std::move(extents);
+  place.base = view.getSrc();
+  return true;
+}
+
 IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
   Place place{access.buffer, {}, {}, {}, {}};
   if (access.isAnywhere)
@@ -544,6 +623,9 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
       place.base = cast.getSource();
       continue;
     }
+    if (auto view = dyn_cast<memref::CollapseShapeOp>(op);
+        view && enterCollapsed(view, place))
+      continue;
     if (auto view = dyn_cast<memref::ReinterpretCastOp>(op))
       place.elements = rangeOf(view);
     auto view = dyn_cast<memref::SubViewOp>(op);
@@ -577,7 +659,7 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
   for (auto [index, extent] : llvm::zip_equal(place.indices, place.extents)) {
     Sum length;
     length.constant = extent;
-    place.ranges.push_back(rangeOf(index, length));
+    place.ranges.push_back(rangeOf(index, length, access.op));
   }
   return place;
 }
