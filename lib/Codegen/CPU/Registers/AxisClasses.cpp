@@ -72,7 +72,7 @@ OpFoldResult AxisClasses::extentOf(Value tensor, unsigned axis) {
     tensor = made.getDest();
   if (Value init = initOf(tensor))
     return resolveDim(b, loop.getLoc(), originOf(init), axis);
-  OpFoldResult extent = resolveDim(b, loop.getLoc(), tensor, axis);
+  OpFoldResult extent = resolveDim(b, loop.getLoc(), originOf(tensor), axis);
   auto value = dyn_cast<Value>(extent);
   auto dim = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
   Value init = dim ? initOf(dim.getSource()) : Value();

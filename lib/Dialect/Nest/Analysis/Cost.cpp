@@ -115,6 +115,21 @@ bool loopc::isOfScalars(scf::ForOp loop) {
   });
 }
 
+Value WorkEstimate::findKnownBound(Value bound) const {
+  if (auto dim = bound.getDefiningOp<memref::DimOp>())
+    if (std::optional<OpFoldResult> extent = findExtentOfView(dim))
+      if (auto value = dyn_cast<Value>(*extent))
+        bound = value;
+  if (!nest->isAncestor(bound.getParentBlock()->getParentOp()))
+    return bound;
+  // The last tile or block has fewer.
+  auto least = bound.getDefiningOp<arith::MinSIOp>();
+  for (Value value : least ? ValueRange(least->getOperands()) : ValueRange())
+    if (Value known = findKnownBound(value))
+      return known;
+  return {};
+}
+
 std::optional<double> WorkEstimate::countTrips(scf::ForOp loop) const {
   if (std::optional<APInt> trips = loop.getStaticTripCount())
     return trips->roundToDouble();
@@ -128,12 +143,10 @@ std::optional<double> WorkEstimate::countTrips(scf::ForOp loop) const {
     if (step && whole && *step > 0)
       return std::max(1.0, static_cast<double>(*whole) / *step);
   }
-  bool isInside = llvm::any_of(
-      ArrayRef<Value>{loop.getLowerBound(), loop.getUpperBound(),
-                      loop.getStep()},
-      [&](Value bound) {
-        return nest->isAncestor(bound.getParentBlock()->getParentOp());
-      });
+  bool isInside =
+      llvm::any_of(ArrayRef<Value>{loop.getLowerBound(), loop.getUpperBound(),
+                                   loop.getStep()},
+                   [&](Value bound) { return !findKnownBound(bound); });
   if (isInside && rules.guessedTrips > 0)
     return rules.guessedTrips;
   return std::nullopt;

@@ -199,25 +199,6 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Value value) const {
   return sum;
 }
 
-/// The extent that `dim` asks for, where the operation that makes the view says
-/// it.
-static std::optional<OpFoldResult> findExtent(memref::DimOp dim) {
-  std::optional<int64_t> axis = dim.getConstantIndex();
-  Operation *op = axis ? dim.getSource().getDefiningOp() : nullptr;
-  if (auto view = dyn_cast_or_null<memref::ExpandShapeOp>(op))
-    return view.getMixedOutputShape()[*axis];
-  if (auto view = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
-    return view.getMixedSizes()[*axis];
-  auto view = dyn_cast_or_null<memref::SubViewOp>(op);
-  if (!view)
-    return std::nullopt;
-  llvm::SmallBitVector dropped = view.getDroppedDims();
-  for (auto [k, size] : llvm::enumerate(view.getMixedSizes()))
-    if (!dropped.test(k) && (*axis)-- == 0)
-      return size;
-  return std::nullopt;
-}
-
 IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
   Sum sum;
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
@@ -258,7 +239,7 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
     if (std::optional<Sum> next = findSuccessor(select))
       return *next;
   if (auto dim = dyn_cast<memref::DimOp>(op))
-    if (std::optional<OpFoldResult> extent = findExtent(dim))
+    if (std::optional<OpFoldResult> extent = findExtentOfView(dim))
       return sumOf(*extent);
   sum.isOther = true;
   return sum;

@@ -93,6 +93,9 @@ public:
   Work of(mlir::Region &region) const;
   /// What an iteration of `loop` takes.
   Work ofIteration(mlir::scf::ForOp loop) const;
+  /// `bound`, or what it is at most, where that is known when `nest` begins;
+  /// else null.
+  mlir::Value findKnownBound(mlir::Value bound) const;
 
 private:
   std::optional<double> countTrips(mlir::scf::ForOp loop) const;
