@@ -137,19 +137,38 @@ tensor::InsertSliceOp BatchInterchange::findCollecting(unsigned port) {
              : tensor::InsertSliceOp();
 }
 
+/// True if all that reads `version`, or views of it, stands before `insertion`,
+/// which writes over it: else it would be copied.
+static bool isReadBefore(Value version, tensor::InsertSliceOp insertion) {
+  SmallVector<Value> open{version};
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<tensor::DimOp>(user) || use == insertion.getDestMutable())
+        continue;
+      if (!user->isBeforeInBlock(insertion))
+        return false;
+      if (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp,
+              tensor::CollapseShapeOp, tensor::CastOp>(user))
+        open.push_back(user->getResult(0));
+    }
+  }
+  return true;
+}
+
 /// What the carried value of `port` is in an iteration, version by version,
-/// where it is a buffer that is only read and written in slices: all parts are
-/// in one, as a part that is carried would be copied. Else nothing.
+/// where it is a buffer that is only read and written in slices, in place: all
+/// parts are in one, as a part that is carried would be copied. Else nothing.
 llvm::SetVector<Value> BatchInterchange::findVersions(unsigned port) {
   Value next = loop.getYield().getCarried()[port];
   llvm::SetVector<Value> versions;
   versions.insert(loop.getCarriedArgs()[port]);
   for (size_t k = 0; k < versions.size(); ++k) {
     Value value = versions[k];
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
+    for (Operation *user : value.getUsers()) {
       auto insertion = dyn_cast<tensor::InsertSliceOp>(user);
-      if (insertion && insertion.getSource() != value)
+      if (insertion && isReadBefore(value, insertion))
         versions.insert(insertion.getResult());
       else if (!isa<tensor::DimOp, tensor::ExtractSliceOp>(user) &&
                !(isa<YieldOp>(user) && value == next))

@@ -116,12 +116,18 @@ bool loopc::isOfScalars(scf::ForOp loop) {
 }
 
 Value WorkEstimate::findKnownBound(Value bound) const {
-  if (auto dim = bound.getDefiningOp<memref::DimOp>())
-    if (std::optional<OpFoldResult> extent = findExtentOfView(dim))
-      if (auto value = dyn_cast<Value>(*extent))
-        bound = value;
-  if (!nest->isAncestor(bound.getParentBlock()->getParentOp()))
+  auto isInside = [&](Value value) {
+    return nest->isAncestor(value.getParentBlock()->getParentOp());
+  };
+  if (!isInside(bound))
     return bound;
+  // Only what the nest itself reads is given to it.
+  auto dim = bound.getDefiningOp<memref::DimOp>();
+  if (std::optional<OpFoldResult> extent = dim && isInside(dim.getSource())
+                                               ? findExtentOfView(dim)
+                                               : std::nullopt)
+    if (auto value = dyn_cast<Value>(*extent))
+      return findKnownBound(value);
   // The last tile or block has fewer.
   auto least = bound.getDefiningOp<arith::MinSIOp>();
   for (Value value : least ? ValueRange(least->getOperands()) : ValueRange())
