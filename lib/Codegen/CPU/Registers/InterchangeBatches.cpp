@@ -44,6 +44,8 @@ static constexpr int64_t kLeastPart = 1 << 10;
 /// Bytes of a block from which on a step of it takes much longer than to begin
 /// it; of what is carried, which is the least that a step reads and writes.
 static constexpr int64_t kLeastBlock = 8 << 10;
+/// Bytes of an element of a block that only the run knows.
+static constexpr int64_t kGuessedBytes = 64;
 /// Blocks of a known extent at most.
 static constexpr int64_t kMostBlocks = 8;
 /// Blocks begin at multiples of so many elements, so that the same ones are
@@ -261,10 +263,9 @@ bool BatchInterchange::matchBlocks() {
       int64_t size = type.getDimSize(axis);
       if (!number || size == 1)
         continue;
-      std::optional<int64_t> bytes = bytesOf(arg, *number);
-      int64_t block = ShapedType::isDynamic(size) || !bytes
-                          ? ShapedType::kDynamic
-                          : chooseBlock(size, *bytes);
+      int64_t bytes = bytesOf(arg, *number).value_or(kGuessedBytes);
+      int64_t block =
+          ShapedType::isDynamic(size) ? size : chooseBlock(size, bytes);
       if (block == 0 || !matchClass(*number, /*areBlocks=*/true).empty())
         continue;
       chosen = *number;
