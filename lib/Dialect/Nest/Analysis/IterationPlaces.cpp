@@ -567,8 +567,9 @@ IterationPlaces::rangeOf(memref::ReinterpretCastOp view) const {
   return rangeOf(sumOf(view.getMixedOffsets().front()), length);
 }
 
-/// Makes `place` in `view` one in what that is a view of; false where axes of
-/// more than one element were put together.
+/// Makes `place` in `view` one in what that is a view of. Where axes of more
+/// than one element were put together, it may be all along each of them; false
+/// where their extents are not known.
 bool IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
                                      Place &place) {
   ArrayRef<int64_t> shape = view.getSrcType().getShape();
@@ -577,11 +578,17 @@ bool IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
   for (auto [own, group] : llvm::enumerate(view.getReassociationIndices())) {
     SmallVector<int64_t, 1> several(llvm::make_filter_range(
         group, [&](int64_t axis) { return shape[axis] != 1; }));
-    if (several.size() > 1)
-      return false;
-    int64_t axis = several.empty() ? group.front() : several.front();
-    indices[axis] = place.indices[own];
-    extents[axis] = place.extents[own];
+    if (several.size() < 2) {
+      int64_t axis = several.empty() ? group.front() : several.front();
+      indices[axis] = place.indices[own];
+      extents[axis] = place.extents[own];
+      continue;
+    }
+    for (int64_t axis : several) {
+      if (ShapedType::isDynamic(shape[axis]))
+        return false;
+      extents[axis] = shape[axis];
+    }
   }
   place.indices = std::move(indices);
   place.extents = std::move(extents);
