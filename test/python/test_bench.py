@@ -21,7 +21,6 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import bench  # noqa: E402
 import models_networks  # noqa: E402
-import models_recurrences  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
 import suite  # noqa: E402

@@ -208,3 +208,25 @@ Work WorkEstimate::of(Region &region) const {
       work += of(&op);
   return work;
 }
+
+/// Moves what computes `bound` in front of `nest`; false where it depends on
+/// the iteration.
+static bool hoistBound(Value bound, scf::ForOp nest) {
+  if (nest.isDefinedOutsideOfLoop(bound))
+    return true;
+  Operation *op = bound.getDefiningOp();
+  if (!op || op->getNumRegions() != 0 || !isPure(op) ||
+      !llvm::all_of(op->getOperands(),
+                    [&](Value value) { return hoistBound(value, nest); }))
+    return false;
+  op->moveBefore(nest);
+  return true;
+}
+
+void loopc::hoistBounds(scf::ForOp nest) {
+  nest.getBody()->walk([&](scf::ForOp loop) {
+    for (Value bound :
+         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      hoistBound(bound, nest);
+  });
+}

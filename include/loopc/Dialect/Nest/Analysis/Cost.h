@@ -107,6 +107,10 @@ private:
 /// True for a loop of scalars without loops in it, which LLVM may vectorise.
 bool isOfScalars(mlir::scf::ForOp loop);
 
+/// Moves bounds of the loops in `nest` in front of it where they do not depend
+/// on its iteration: how much it has to do is asked there.
+void hoistBounds(mlir::scf::ForOp nest);
+
 } // namespace loopc
 
 #endif // LOOPC_DIALECT_NEST_ANALYSIS_COST_H
