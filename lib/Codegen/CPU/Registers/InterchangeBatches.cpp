@@ -258,6 +258,10 @@ bool BatchInterchange::matchBlocks() {
     RankedTensorType type = rankedType(arg);
     if (!type || findCollecting(port) || !type.getElementType().isIntOrFloat())
       continue;
+    // A step of a vector takes little longer than to begin it.
+    if (llvm::count_if(type.getShape(),
+                       [](int64_t extent) { return extent != 1; }) < 2)
+      return false;
     for (unsigned axis = 0; axis < type.getRank(); ++axis) {
       std::optional<unsigned> number = axes.find(arg, axis);
       int64_t size = type.getDimSize(axis);
