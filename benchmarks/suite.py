@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import models_algorithms
 import models_attention
 import models_basic
 import models_loops
@@ -24,6 +25,7 @@ from models_basic import Benchmark
 #: Made when asked for.
 BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     **models_basic.BENCHMARKS,
+    **models_algorithms.BENCHMARKS,
     **models_loops.BENCHMARKS,
     **models_recurrent.BENCHMARKS,
     **models_attention.BENCHMARKS,

@@ -44,29 +44,70 @@ inline void step(const float *__restrict q, const float *__restrict k,
     y[j] = scale * read[j];
 }
 
+/// What an operator or a loop is given, for `heads` heads: rows of `heads`
+/// times kWidth and of `heads` numbers.
+struct Rows {
+  int64_t steps, heads;
+  const float *q, *k, *v, *decays, *rates;
+  float scale;
+};
+
+/// All steps of all heads with the states `s`. A decay is `decayOf` of what is
+/// given.
+template <bool Gated, bool Delta, typename DecayOf>
+void attendRows(const Rows &rows, DecayOf decayOf, float *s, float *y) {
+  for (int64_t h = 0; h < rows.heads; ++h)
+    for (int64_t t = 0; t < rows.steps; ++t) {
+      int64_t at = t * rows.heads + h, row = at * kWidth;
+      step<Gated, Delta>(rows.q + row, rows.k + row, rows.v + row,
+                         Gated ? decayOf(rows.decays[at]) : 1.0f,
+                         Delta ? rows.rates[at] : 1.0f, rows.scale,
+                         s + h * kWidth * kWidth, y + row);
+    }
+}
+
 /// Inputs: q, k, v [batch, steps, heads * kWidth], s [batch, heads, kWidth,
 /// kWidth], and [batch, steps, heads] the logarithms of the decays, if there
 /// are such, and the rates. Outputs: as v, and as s.
 template <bool Gated, bool Delta> void attend(const Tensor *in, Tensor *out) {
   int64_t batch = in[0].shape[0], steps = in[0].shape[1];
   int64_t heads = in[0].shape[2] / kWidth;
-  const float *q = in[0].floats(), *k = in[1].floats(), *v = in[2].floats();
-  const float *decays = Gated ? in[4].floats() : nullptr;
-  const float *rates = Delta ? in[4 + Gated].floats() : nullptr;
+  int64_t wide = steps * heads * kWidth, size = heads * kWidth * kWidth;
   float *y = allocate<float>(out[0], {batch, steps, heads * kWidth});
   float *s = allocate<float>(out[1], {batch, heads, kWidth, kWidth});
-  int64_t size = kWidth * kWidth;
-  std::memcpy(s, in[3].data, static_cast<size_t>(batch * heads * size) * 4);
-  float scale = 1.0f / std::sqrt(static_cast<float>(kWidth));
-  for (int64_t b = 0; b < batch; ++b)
-    for (int64_t h = 0; h < heads; ++h)
-      for (int64_t t = 0; t < steps; ++t) {
-        int64_t at = (b * steps + t) * heads + h, row = at * kWidth;
-        step<Gated, Delta>(q + row, k + row, v + row,
-                           Gated ? expOf(decays[at]) : 1.0f,
-                           Delta ? rates[at] : 1.0f, scale,
-                           s + (b * heads + h) * size, y + row);
-      }
+  std::memcpy(s, in[3].data, static_cast<size_t>(batch * size) * 4);
+  for (int64_t b = 0; b < batch; ++b) {
+    int64_t numbers = b * steps * heads;
+    Rows rows{steps,
+              heads,
+              in[0].floats() + b * wide,
+              in[1].floats() + b * wide,
+              in[2].floats() + b * wide,
+              Gated ? in[4].floats() + numbers : nullptr,
+              Delta ? in[4 + Gated].floats() + numbers : nullptr,
+              1.0f / std::sqrt(static_cast<float>(kWidth))};
+    attendRows<Gated, Delta>(rows, expOf, s + b * size, y + b * wide);
+  }
+}
+
+/// The same of a loop over rows. Inputs: s [heads, kWidth, kWidth], q, k, v
+/// [steps, heads, kWidth], and [steps, heads] the decays, if there are such,
+/// and the rates. Outputs: as s, and as v.
+template <bool Gated, bool Delta>
+void attendLoop(const Tensor *in, Tensor *out) {
+  int64_t steps = in[1].shape[0], heads = in[1].shape[1];
+  float *s = allocate<float>(out[0], {heads, kWidth, kWidth});
+  float *y = allocate<float>(out[1], {steps, heads, kWidth});
+  std::memcpy(s, in[0].data, static_cast<size_t>(heads * kWidth * kWidth) * 4);
+  Rows rows{steps,
+            heads,
+            in[1].floats(),
+            in[2].floats(),
+            in[3].floats(),
+            Gated ? in[4].floats() : nullptr,
+            Delta ? in[4 + Gated].floats() : nullptr,
+            1.0f};
+  attendRows<Gated, Delta>(rows, [](float decay) { return decay; }, s, y);
 }
 
 #endif // LOOPC_BENCHMARKS_LINEARATTENTION_H

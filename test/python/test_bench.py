@@ -21,7 +21,6 @@ sys.path.insert(0, str(BENCHMARKS))
 
 import bench  # noqa: E402
 import models_networks  # noqa: E402
-import models_recurrences  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
 import suite  # noqa: E402
@@ -123,19 +122,13 @@ def test_wrong_outputs_are_found():
     assert bench.difference(want[:1], want, benchmark)
 
 
-#: Of these a form with a hand-written limit is another row, or there is none yet.
-UNWRITTEN = {
-    key for key in models_recurrences.BENCHMARKS if "mamba2" not in key and "rwkv7" not in key
-}
-
-
 @pytest.mark.parametrize("key", suite.BENCHMARKS)
 def test_limit(key, monkeypatch):
     """What is written by hand is right, too."""
     monkeypatch.setattr(peers, "VECTOR_BITS", (512,))
     monkeypatch.setattr(peers, "LIMIT_ROUNDS", 1)
     # Weights are constants of theirs, or peers are what they are for.
-    if key in {"silero_vad", "tree_ensemble", *models_networks.BENCHMARKS, *UNWRITTEN}:
+    if key in {"silero_vad", "tree_ensemble", *models_networks.BENCHMARKS}:
         assert peers._limit_of(key) is None
         return
     benchmark = suite.make(key)

@@ -45,6 +45,48 @@ main (float[H,W] x, float[H,W] y, int64 n) => (float[H,W] a, float[H,W] b) {
 }
 """
 
+#: A selective scan: no channel depends on another.
+CHANNELS = """
+main (float[T,1,D] x, float[T,1,D] t, float[D,N] a, float[T,1,N] b, float[1,D,N] s)
+    => (float[1,D,N] e, float[T,1,D] y) {
+  last = Constant<value = int64[1] {-1}>()
+  middle = Constant<value = int64[1] {1}>()
+  e, y = Scan<num_scan_inputs = 3, body = step (float[1,D,N] p, float[1,D] u, float[1,D] v,
+      float[1,N] w) => (float[1,D,N] n, float[1,D] r) {
+    c = Unsqueeze(v, last)
+    d = Mul(c, a)
+    f = Sigmoid(d)
+    g = Mul(f, p)
+    h = Unsqueeze(u, last)
+    i = Unsqueeze(w, middle)
+    j = Mul(h, i)
+    n = Add(g, j)
+    k = Mul(n, i)
+    r = ReduceSum<keepdims = 0>(k, last)
+  }>(s, x, t, b)
+}
+"""
+
+#: Keys and values grow by a row in each step, and a query attends to all of them.
+CACHE = """
+main (float[B,H,T,64] k, float[B,H,T,64] v, float[B,H,1,64] q, float[steps] steps)
+    => (float[B,H,U,64] keys, float[B,H,U,64] values, float[B,H,1,64] last) {
+  count = Size(steps)
+  keys, values, last = Loop<body = step (int64 i, bool go, float[B,H,P,64] pk, float[B,H,P,64] pv,
+      float[B,H,1,64] x) => (bool go, float[B,H,R,64] nk, float[B,H,R,64] nv, float[B,H,1,64] y) {
+    kt = Tanh(x)
+    vt = Sub(x, kt)
+    nk = Concat<axis = 2>(pk, kt)
+    nv = Concat<axis = 2>(pv, vt)
+    turned = Transpose<perm = [0, 1, 3, 2]>(nk)
+    s = MatMul(x, turned)
+    p = Softmax<axis = -1>(s)
+    o = MatMul(p, nv)
+    y = Add(o, kt)
+  }>(count, "", k, v, q)
+}
+"""
+
 #: Models whose nests are large enough for threads, and feeds.
 MODELS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
     "matmul": (
@@ -96,6 +138,37 @@ MODELS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
         '<q_num_heads = 4, kv_num_heads = 4, update_rule = "linear">(q, k, v, s) }',
         {"q": (1, 256, 256), "k": (1, 256, 256), "v": (1, 256, 256), "s": (1, 4, 64, 64)},
     ),
+    # Threads take blocks of channels, each through all steps; the last block is less than others.
+    **{
+        f"{kind} channels": (
+            CHANNELS,
+            {"x": (70, 1, d), "t": (70, 1, d), "a": (d, n), "b": (70, 1, n), "s": (1, d, n)},
+        )
+        for kind, d, n in (("many", 700, 9), ("few", 130, 33), ("single", 1, 5), ("wide", 64, 200))
+    },
+    "known channels": (
+        CHANNELS.replace("D", "512").replace("N", "16"),
+        {
+            "x": (400, 1, 512),
+            "t": (400, 1, 512),
+            "a": (512, 16),
+            "b": (400, 1, 16),
+            "s": (1, 512, 16),
+        },
+    ),
+    # A head's keys and values are written where they stay, whoever computes them.
+    **{
+        f"a cache of {batch} by {heads}": (
+            CACHE,
+            {
+                "k": (batch, heads, 1, 64),
+                "v": (batch, heads, 1, 64),
+                "q": (batch, heads, 1, 64),
+                "steps": (90,),
+            },
+        )
+        for batch, heads in ((1, 8), (3, 5), (2, 1))
+    },
     "recurrence": (
         "main (float[T,B,I] x, float[1,G,I] w, float[1,G,H] r) => (float[T,1,B,256] y) "
         "{ y = LSTM<hidden_size = 256>(x, w, r) }",
@@ -344,7 +417,16 @@ def test_small_models_start_no_thread(tmp_path: pathlib.Path, name: str) -> None
     assert gained(tmp_path, text, shapes, LOOPC_NUM_THREADS="2") == 0
 
 
-@pytest.mark.parametrize("name", ["open batch", "attention in an open batch", "linear attention"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "open batch",
+        "attention in an open batch",
+        "linear attention",
+        "known channels",
+        "a cache of 1 by 8",
+    ],
+)
 def test_threads_within_a_batch_of_one(tmp_path: pathlib.Path, name: str) -> None:
     text, shapes = MODELS[name]
     assert gained(tmp_path, text, tuple(shapes.values()), LOOPC_NUM_THREADS="2") == 1

@@ -205,3 +205,89 @@ func.func @unread(%n: i64, %s0: tensor<4x64x64xf32>, %w0: tensor<?x64x64xf32>) -
   }
   return %out#0, %out#1 : tensor<4x64x64xf32>, tensor<?x64x64xf32>
 }
+
+// Single channels are too small a part, and neighbours in memory: blocks of 64
+// of them, of a known extent, for threads.
+// REMARK: threads take blocks of what it carries, each for all iterations
+// CHECK-LABEL: func @channels(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[X:[^:]+]]: tensor<?x512xf32>
+// CHECK: scf.for %[[K:[^ ]+]] = %c0 to %c8 step %c1
+// CHECK: %[[AT:.*]] = arith.muli %[[K]], %c64
+// CHECK: tensor.extract_slice %{{.*}}[%[[AT]], 0] [64, 32]
+// CHECK: loop.loop {{.*}} trips(%[[N]] : i64) carried(%{{[^ ]+}} = %{{[^ ]+}} : tensor<64x32xf32>)
+// CHECK: tensor.extract_slice %[[X]][%{{[^,]+}}, %[[AT]]] [1, 64]
+// CHECK: } {loopc.parallel}
+func.func @channels(%n: i64, %x: tensor<?x512xf32>, %s0: tensor<512x32xf32>) -> tensor<512x32xf32> {
+  %e = tensor.empty() : tensor<512x32xf32>
+  %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<512x32xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %row = tensor.extract_slice %x[%t, 0] [1, 512] [1, 1] : tensor<?x512xf32> to tensor<512xf32>
+    %s1 = linalg.generic {indexing_maps = [affine_map<(d, n) -> (d, n)>, affine_map<(d, n) -> (d)>, affine_map<(d, n) -> (d, n)>], iterator_types = ["parallel", "parallel"]}
+        ins(%s, %row : tensor<512x32xf32>, tensor<512xf32>) outs(%e : tensor<512x32xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %w = arith.mulf %p, %q : f32
+      linalg.yield %w : f32
+    } -> tensor<512x32xf32>
+    loop.yield while(%c : i1) carried(%s1 : tensor<512x32xf32>)
+  }
+  return %out : tensor<512x32xf32>
+}
+
+// Of an unknown number a thread gets its share, at multiples of 64; the last
+// block is what is left.
+// CHECK-LABEL: func @open_channels(
+// CHECK: rt.call "loopc_rt_num_threads"()
+// CHECK: scf.for
+// CHECK: %[[LENGTH:.*]] = arith.minsi
+// CHECK: tensor.extract_slice %{{.*}}[%{{[^,]+}}, 0] [%[[LENGTH]], 8]
+// CHECK: loop.loop
+// CHECK: } {loopc.parallel}
+func.func @open_channels(%n: i64, %x: tensor<?x?xf32>) -> tensor<?x8xf32> {
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty(%d) : tensor<?x8xf32>
+  %s0 = linalg.fill ins(%one : f32) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<?x8xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %row = tensor.extract_slice %x[%t, 0] [1, %d] [1, 1] : tensor<?x?xf32> to tensor<?xf32>
+    %s1 = linalg.generic {indexing_maps = [affine_map<(d, n) -> (d, n)>, affine_map<(d, n) -> (d)>, affine_map<(d, n) -> (d, n)>], iterator_types = ["parallel", "parallel"]}
+        ins(%s, %row : tensor<?x8xf32>, tensor<?xf32>) outs(%e : tensor<?x8xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %w = arith.mulf %p, %q : f32
+      linalg.yield %w : f32
+    } -> tensor<?x8xf32>
+    loop.yield while(%c : i1) carried(%s1 : tensor<?x8xf32>)
+  }
+  return %out : tensor<?x8xf32>
+}
+
+// A buffer with room, into which an iteration writes a row and of which it reads
+// a view, stays one: parts of it would be copied.
+// CHECK-LABEL: func @room(
+// CHECK-SAME: %{{[^:]+}}: i64, %[[K0:[^:]+]]: tensor<4x96x64xf32>
+// CHECK: scf.for %[[H:[^ ]+]] = %c0 to %c4 step %c1 iter_args(%[[K:[^ ]+]] = %[[K0]]
+// CHECK: loop.loop {{.*}} carried(%[[KEYS:[^ ]+]] = %[[K]] : tensor<4x96x64xf32>, %{{[^ ]+}} = %{{[^ ]+}} : tensor<1x64xf32>
+// CHECK: %[[MORE:.*]] = tensor.insert_slice %{{.*}} into %[[KEYS]][%[[H]], %{{[^,]+}}, 0] [1, 1, 64]
+// CHECK: tensor.extract_slice %[[MORE]][%[[H]], 0, 0] [1, %{{[^,]+}}, 64]
+// CHECK: } {loopc.parallel}
+func.func @room(%n: i64, %k0: tensor<4x96x64xf32>, %q0: tensor<4x64xf32>) -> (tensor<4x96x64xf32>, tensor<4x64xf32>) {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %r = tensor.empty() : tensor<4x64xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%r : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %out:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%k = %k0 : tensor<4x96x64xf32>, %q = %q0 : tensor<4x64xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %size = arith.addi %t, %c1 : index
+    %k1 = tensor.insert_slice %q into %k[0, %t, 0] [4, 1, 64] [1, 1, 1] : tensor<4x64xf32> into tensor<4x96x64xf32>
+    %all = tensor.extract_slice %k1[0, 0, 0] [4, %size, 64] [1, 1, 1] : tensor<4x96x64xf32> to tensor<4x?x64xf32>
+    %q1 = linalg.generic {indexing_maps = [#id, #value], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%all : tensor<4x?x64xf32>) outs(%z : tensor<4x64xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %w = arith.addf %o, %p fastmath<reassoc> : f32
+      linalg.yield %w : f32
+    } -> tensor<4x64xf32>
+    loop.yield while(%c : i1) carried(%k1, %q1 : tensor<4x96x64xf32>, tensor<4x64xf32>)
+  }
+  return %out#0, %out#1 : tensor<4x96x64xf32>, tensor<4x64xf32>
+}

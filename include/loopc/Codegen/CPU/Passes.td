@@ -43,6 +43,14 @@ def CpuInterchangeBatches
     count and no condition; products of all heads with one matrix, and parts
     whose elements do not lie together, stay as they are.
 
+    Where single parts are too small, or their elements do not lie together,
+    the parts are blocks of neighbours, as many as the run has threads: each
+    thread runs all iterations of a block, so that threads do not meet in each
+    iteration. A block of a known extent is known, too.
+
+    What iterations read and write in slices alone, rows that are collected or a
+    buffer with room, is carried as a whole and sliced at the part.
+
     ```mlir
     %r:2 = loop.loop (%t ...) trips(%n : i64)
         carried(%s = %s0 : tensor<4x64x64xf32>, %y = %e : tensor<?x4x64xf32>) {
@@ -58,6 +66,7 @@ def CpuInterchangeBatches
   let statistics = [
     Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::loopc::rt::RTDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

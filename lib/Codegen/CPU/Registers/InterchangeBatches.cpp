@@ -9,12 +9,15 @@
 // cpu-interchange-batches: a loop that carries matrices of several heads, none
 // of which reads another's, becomes a loop over heads with the iterations
 // inside: the state of one head stays in the cache for all of them, that of all
-// heads would be read from the next cache in each.
+// heads would be read from the next cache in each. Where single parts are too
+// small for that, blocks of them are for the threads of the run: each runs all
+// iterations of a block, and nobody waits for another in each iteration.
 
 #include "AxisClasses.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Support/CpuModel.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,6 +41,17 @@ using namespace loopc::loop;
 /// of the work: 16 of the longest vectors.
 static constexpr int64_t kLeastPart = 1 << 10;
 
+/// Bytes of a block from which on a step of it takes much longer than to begin
+/// it; of what is carried, which is the least that a step reads and writes.
+static constexpr int64_t kLeastBlock = 8 << 10;
+/// Bytes of an element of a block that only the run knows.
+static constexpr int64_t kGuessedBytes = 64;
+/// Blocks of a known extent at most.
+static constexpr int64_t kMostBlocks = 8;
+/// Blocks begin at multiples of so many elements, so that the same ones are
+/// computed in vectors whatever the number of threads.
+static constexpr int64_t kBlockGrain = 64;
+
 static RankedTensorType rankedType(Value value) {
   return dyn_cast<RankedTensorType>(value.getType());
 }
@@ -53,37 +67,54 @@ public:
   /// Why the loop stays as it is; "" where it can be interchanged.
   std::string match();
   LoopOp rewrite();
+  /// True where parts are blocks of elements for threads.
+  bool isForThreads() const { return areBlocks; }
 
 private:
   bool isOutside(Value value) { return loop.isDefinedOutsideOfLoop(value); }
   std::string matchBody();
-  std::string matchClass(unsigned number);
+  bool matchBlocks();
+  std::string matchClass(unsigned number, bool areBlocks = false);
   std::string matchGeneric(linalg::GenericOp op, unsigned number);
   bool isRowsOfLast(Value tensor, unsigned number);
   bool isWorth(ArrayRef<unsigned> numbers);
   std::optional<int64_t> bytesOf(Value tensor, ArrayRef<unsigned> numbers);
   tensor::InsertSliceOp findCollecting(unsigned port);
+  llvm::SetVector<Value> findVersions(unsigned port);
+  int64_t chooseBlock(int64_t extent, int64_t bytes) const;
+  Value blockOf(Value extent, Value bytes);
+  Value bytesOfElement();
+  void openParts(ValueRange tensors, scf::ForOp &parts);
 
   std::pair<SmallVector<OpFoldResult>, SmallVector<OpFoldResult>>
   placeOfPart(Value tensor);
+  void setBehindPart();
   Value sliceOfOutside(Value tensor);
   RankedTensorType typeOfSlice(Value tensor);
   LoopOp makeIterations(ValueRange outs);
+  LoopOp makeBody(ValueRange inits);
   SmallVector<Value> putBack(LoopOp inner, ValueRange outs);
   void cloneOp(Operation &op, IRMapping &mapping);
   void cloneGeneric(linalg::GenericOp op, IRMapping &mapping);
   void cloneSlice(tensor::ExtractSliceOp op, IRMapping &mapping);
   void cloneInsertion(tensor::InsertSliceOp op, IRMapping &mapping);
   Value lookup(Value value, IRMapping &mapping);
-  SmallVector<OpFoldResult> withOne(ArrayRef<OpFoldResult> sizes, Value tensor);
+  SmallVector<OpFoldResult> ofPart(ArrayRef<OpFoldResult> sizes, Value tensor);
 
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
   LoopOp loop;
   AxisClasses axes;
   unsigned chosen = 0;
-  /// The number along the chosen class.
+  /// The extent of a part along the chosen class: 1, or that of a block, which
+  /// may be known to the run only.
+  int64_t extent = 1;
+  bool areBlocks = false;
+  /// Where the part begins along the chosen class, and its extent.
   Value at;
+  OpFoldResult length;
+  /// What of all parts is in one tensor, in the body as it was.
+  llvm::SetVector<Value> wholes;
   /// The parts of tensors from outside.
   DenseMap<Value, Value> slices;
 };
@@ -106,6 +137,49 @@ tensor::InsertSliceOp BatchInterchange::findCollecting(unsigned port) {
                  isOnlyUse && made->hasOneUse()
              ? made
              : tensor::InsertSliceOp();
+}
+
+/// True if all that reads `version`, or views of it, stands before `insertion`,
+/// which writes over it: else it would be copied.
+static bool isReadBefore(Value version, tensor::InsertSliceOp insertion) {
+  SmallVector<Value> open{version};
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<tensor::DimOp>(user) || use == insertion.getDestMutable())
+        continue;
+      if (!user->isBeforeInBlock(insertion))
+        return false;
+      if (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp,
+              tensor::CollapseShapeOp, tensor::CastOp>(user))
+        open.push_back(user->getResult(0));
+    }
+  }
+  return true;
+}
+
+/// What the carried value of `port` is in an iteration, version by version,
+/// where it is a buffer that is only read and written in slices, in place: all
+/// parts are in one, as a part that is carried would be copied. Else nothing.
+llvm::SetVector<Value> BatchInterchange::findVersions(unsigned port) {
+  Value next = loop.getYield().getCarried()[port];
+  llvm::SetVector<Value> versions;
+  versions.insert(loop.getCarriedArgs()[port]);
+  for (size_t k = 0; k < versions.size(); ++k) {
+    Value value = versions[k];
+    for (Operation *user : value.getUsers()) {
+      auto insertion = dyn_cast<tensor::InsertSliceOp>(user);
+      if (insertion && isReadBefore(value, insertion))
+        versions.insert(insertion.getResult());
+      else if (!isa<tensor::DimOp, tensor::ExtractSliceOp>(user) &&
+               !(isa<YieldOp>(user) && value == next))
+        return {};
+    }
+  }
+  bool isBuffer = versions.size() > 1 && versions.contains(next) &&
+                  llvm::count(loop.getYield()->getOperands(), next) == 1;
+  return isBuffer ? versions : llvm::SetVector<Value>();
 }
 
 std::string BatchInterchange::matchBody() {
@@ -148,8 +222,6 @@ std::string BatchInterchange::match() {
     }
     break;
   }
-  if (found.empty())
-    return first.empty() ? "no axis of what it carries stands alone" : first;
   // As few axes, from the outermost on, as make parts that a cache holds.
   SmallVector<unsigned> numbers;
   for (auto [axis, number] : found) {
@@ -159,7 +231,54 @@ std::string BatchInterchange::match() {
       return "";
     }
   }
+  if (matchBlocks())
+    return "";
+  if (found.empty())
+    return first.empty() ? "no axis of what it carries stands alone" : first;
   return "what it carries is no larger than a cache, or all of its parts are";
+}
+
+/// Elements of a block of a known extent, of `bytes` bytes each; 0 where all of
+/// it is one block.
+int64_t BatchInterchange::chooseBlock(int64_t extent, int64_t bytes) const {
+  for (int64_t count = std::min(kMostBlocks, extent * bytes / kLeastBlock);
+       count > 1; --count)
+    if (extent % (count * kBlockGrain) == 0)
+      return extent / count;
+  return 0;
+}
+
+/// Looks for an axis whose elements are as many parts, of which threads take
+/// blocks. A loop in another such loop is done by one thread.
+bool BatchInterchange::matchBlocks() {
+  if (loop->getParentOfType<scf::ForOp>() || loop->getParentOfType<LoopOp>())
+    return false;
+  for (unsigned port = 0; port < loop.getNumCarried(); ++port) {
+    Value arg = loop.getCarriedArgs()[port];
+    RankedTensorType type = rankedType(arg);
+    if (!type || findCollecting(port) || !type.getElementType().isIntOrFloat())
+      continue;
+    // A step of a vector takes little longer than to begin it.
+    if (llvm::count_if(type.getShape(),
+                       [](int64_t extent) { return extent != 1; }) < 2)
+      return false;
+    for (unsigned axis = 0; axis < type.getRank(); ++axis) {
+      std::optional<unsigned> number = axes.find(arg, axis);
+      int64_t size = type.getDimSize(axis);
+      if (!number || size == 1)
+        continue;
+      int64_t bytes = bytesOf(arg, *number).value_or(kGuessedBytes);
+      int64_t block =
+          ShapedType::isDynamic(size) ? size : chooseBlock(size, bytes);
+      if (block == 0 || !matchClass(*number, /*areBlocks=*/true).empty())
+        continue;
+      chosen = *number;
+      extent = block;
+      return areBlocks = true;
+    }
+    return false;
+  }
+  return false;
 }
 
 /// True if neighbours of `tensor` in memory belong to the same part.
@@ -173,7 +292,7 @@ bool BatchInterchange::isRowsOfLast(Value tensor, unsigned number) {
          llvm::none_of(shape.take_front(*axis), isSeveral);
 }
 
-std::string BatchInterchange::matchClass(unsigned number) {
+std::string BatchInterchange::matchClass(unsigned number, bool areBlocks) {
   if (!axes.isOneAxisOfEach(number))
     return "an operation of its body reads two axes as one";
   for (unsigned port = 0; port < loop.getNumCarried(); ++port) {
@@ -193,7 +312,7 @@ std::string BatchInterchange::matchClass(unsigned number) {
         return "a value that it carries may change its shape";
   }
   for (Value tensor : axes.getTensors())
-    if (!isOutside(tensor) && !isRowsOfLast(tensor, number))
+    if (!areBlocks && !isOutside(tensor) && !isRowsOfLast(tensor, number))
       return "what belongs together does not lie together";
   for (auto op : loop.getLoopBody()->getOps<linalg::GenericOp>())
     if (std::string why = matchGeneric(op, number); !why.empty())
@@ -276,8 +395,14 @@ RankedTensorType BatchInterchange::typeOfSlice(Value tensor) {
   RankedTensorType type = rankedType(tensor);
   SmallVector<int64_t> shape(type.getShape());
   if (std::optional<unsigned> axis = axes.axisIn(tensor, chosen))
-    shape[*axis] = 1;
+    shape[*axis] = extent;
   return type.clone(shape);
+}
+
+/// Where what a part needs from outside is made: behind its place.
+void BatchInterchange::setBehindPart() {
+  auto size = dyn_cast<Value>(length);
+  b.setInsertionPointAfterValue(size ? size : at);
 }
 
 /// Offsets and sizes of the part in a tensor with the extents of `tensor`.
@@ -286,14 +411,14 @@ BatchInterchange::placeOfPart(Value tensor) {
   SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), tensor),
                             offsets(sizes.size(), b.getIndexAttr(0));
   offsets[*axes.axisIn(tensor, chosen)] = at;
-  return {offsets, withOne(sizes, tensor)};
+  return {offsets, ofPart(sizes, tensor)};
 }
 
-SmallVector<OpFoldResult>
-BatchInterchange::withOne(ArrayRef<OpFoldResult> sizes, Value tensor) {
+SmallVector<OpFoldResult> BatchInterchange::ofPart(ArrayRef<OpFoldResult> sizes,
+                                                   Value tensor) {
   SmallVector<OpFoldResult> made(sizes);
   if (std::optional<unsigned> axis = axes.axisIn(tensor, chosen))
-    made[*axis] = b.getIndexAttr(1);
+    made[*axis] = length;
   return made;
 }
 
@@ -306,10 +431,10 @@ Value BatchInterchange::sliceOfOutside(Value tensor) {
   if (slice)
     return slice;
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointAfterValue(at);
+  setBehindPart();
   auto makeEmpty = [&](Value like) {
     return tensor::EmptyOp::create(
-        b, withOne(resolveDims(b, b.getLoc(), like), like),
+        b, ofPart(resolveDims(b, b.getLoc(), like), like),
         rankedType(like).getElementType());
   };
   if (tensor.getDefiningOp<tensor::EmptyOp>()) {
@@ -364,13 +489,14 @@ void BatchInterchange::cloneSlice(tensor::ExtractSliceOp op,
                                   IRMapping &mapping) {
   Value source = op.getSource();
   SmallVector<OpFoldResult> offsets = inBody(mapping, op.getMixedOffsets()),
-                            sizes = withOne(inBody(mapping, op.getMixedSizes()),
-                                            source);
+                            sizes = ofPart(inBody(mapping, op.getMixedSizes()),
+                                           source);
   // A row of a tensor from outside is read where it is.
-  if (Value own = mapping.lookupOrNull(source))
-    source = own;
-  else if (std::optional<unsigned> axis = axes.axisIn(source, chosen))
+  bool isPart = mapping.contains(source) && !wholes.contains(source);
+  if (std::optional<unsigned> axis = axes.axisIn(source, chosen);
+      axis && !isPart)
     offsets[*axis] = at;
+  source = mapping.lookupOrDefault(source);
   Value made = tensor::ExtractSliceOp::create(
       b, typeOfSlice(op.getResult()), source, offsets, sizes,
       inBody(mapping, op.getMixedStrides()));
@@ -381,13 +507,13 @@ void BatchInterchange::cloneInsertion(tensor::InsertSliceOp op,
                                       IRMapping &mapping) {
   Value dest = lookup(op.getDest(), mapping);
   SmallVector<OpFoldResult> offsets = inBody(mapping, op.getMixedOffsets());
-  // All parts' rows are collected in one tensor.
-  if (dest.getType() == op.getDest().getType())
+  // All parts' rows are in one tensor.
+  if (wholes.contains(op.getDest()))
     if (std::optional<unsigned> axis = axes.axisIn(op.getDest(), chosen))
       offsets[*axis] = at;
   Value made = tensor::InsertSliceOp::create(
       b, lookup(op.getSource(), mapping), dest, offsets,
-      withOne(inBody(mapping, op.getMixedSizes()), op.getDest()),
+      ofPart(inBody(mapping, op.getMixedSizes()), op.getDest()),
       inBody(mapping, op.getMixedStrides()));
   mapping.map(op.getResult(), made);
 }
@@ -404,7 +530,7 @@ void BatchInterchange::cloneOp(Operation &op, IRMapping &mapping) {
       })
       .Case([&](tensor::EmptyOp empty) {
         SmallVector<OpFoldResult> sizes =
-            withOne(empty.getMixedSizes(), empty.getResult());
+            ofPart(empty.getMixedSizes(), empty.getResult());
         sizes = inBody(mapping, sizes);
         Value made =
             tensor::EmptyOp::create(b, sizes, empty.getType().getElementType());
@@ -417,9 +543,9 @@ void BatchInterchange::cloneOp(Operation &op, IRMapping &mapping) {
       })
       .Case([&](tensor::ExpandShapeOp view) {
         SmallVector<OpFoldResult> sizes =
-            withOne(getMixedValues(view.getStaticOutputShape(),
-                                   view.getOutputShape(), b),
-                    view.getResult());
+            ofPart(getMixedValues(view.getStaticOutputShape(),
+                                  view.getOutputShape(), b),
+                   view.getResult());
         sizes = inBody(mapping, sizes);
         Value made = tensor::ExpandShapeOp::create(
             b, typeOfSlice(view.getResult()), lookup(view.getSrc(), mapping),
@@ -454,7 +580,9 @@ LoopOp BatchInterchange::makeIterations(ValueRange outs) {
       continue;
     }
     Value out = outs[next++];
-    if (findCollecting(port)) {
+    llvm::SetVector<Value> versions = findVersions(port);
+    if (!versions.empty()) {
+      wholes.insert(versions.begin(), versions.end());
       inits.push_back(out);
       continue;
     }
@@ -462,12 +590,17 @@ LoopOp BatchInterchange::makeIterations(ValueRange outs) {
     Value part = extractSlice(b, b.getLoc(), out, offsets, sizes);
     inits.push_back(b.createOrFold<tensor::CastOp>(typeOfSlice(init), part));
   }
+  return makeBody(inits);
+}
+
+/// The loop of the iterations of a part, which carries `inits`.
+LoopOp BatchInterchange::makeBody(ValueRange inits) {
   SmallVector<Type> arguments{loop.getCounter().getType(),
                               loop.getConditionArg().getType()};
-  llvm::append_range(arguments, ValueRange(inits).getTypes());
-  auto inner = LoopOp::create(b, ValueRange(inits).getTypes(), arguments,
-                              loop.getTripCount(), Value(), inits, ValueRange(),
-                              ValueRange(), LoopPorts());
+  llvm::append_range(arguments, inits.getTypes());
+  auto inner =
+      LoopOp::create(b, inits.getTypes(), arguments, loop.getTripCount(),
+                     Value(), inits, ValueRange(), ValueRange(), LoopPorts());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(inner.getLoopBody());
   IRMapping mapping;
@@ -496,7 +629,7 @@ SmallVector<Value> BatchInterchange::putBack(LoopOp inner, ValueRange outs) {
     if (!rankedType(init))
       continue;
     Value part = inner.getResult(port), out = outs[made.size()];
-    if (findCollecting(port)) {
+    if (wholes.contains(loop.getCarriedArgs()[port])) {
       made.push_back(part);
       continue;
     }
@@ -504,6 +637,72 @@ SmallVector<Value> BatchInterchange::putBack(LoopOp inner, ValueRange outs) {
     made.push_back(insertSlice(b, b.getLoc(), part, out, offsets, sizes));
   }
   return made;
+}
+
+/// Bytes of what the loop carries for one element along the chosen class; of
+/// the first value of several that has it.
+Value BatchInterchange::bytesOfElement() {
+  for (auto [port, init] : llvm::enumerate(loop.getInits())) {
+    std::optional<unsigned> own =
+        rankedType(init) ? axes.axisIn(init, chosen) : std::nullopt;
+    if (!own || findCollecting(port))
+      continue;
+    Value bytes = arith::ConstantIndexOp::create(
+        b, llvm::divideCeil(rankedType(init).getElementTypeBitWidth(), 8));
+    for (auto [axis, size] : llvm::enumerate(resolveDims(b, b.getLoc(), init)))
+      if (axis != *own)
+        bytes = b.createOrFold<arith::MulIOp>(
+            bytes, getValueOrCreateConstantIndexOp(b, b.getLoc(), size));
+    return bytes;
+  }
+  llvm_unreachable("the class was found in what the loop carries");
+}
+
+/// The extent of a block: as many as there are threads, but none too small.
+Value BatchInterchange::blockOf(Value all, Value bytes) {
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  };
+  Value number = rt::CallOp::create(b, b.getI32Type(), "loopc_rt_num_threads",
+                                    ValueRange(), StringAttr());
+  Value threads = arith::IndexCastOp::create(b, b.getIndexType(), number);
+  Value share = arith::CeilDivUIOp::create(b, all, threads);
+  bytes = arith::MaxUIOp::create(b, bytes, constant(1));
+  Value least = arith::CeilDivUIOp::create(b, constant(kLeastBlock), bytes);
+  Value block = arith::MaxUIOp::create(b, share, least);
+  Value grain = constant(kBlockGrain);
+  block = arith::CeilDivUIOp::create(b, block, grain);
+  return arith::MulIOp::create(b, block, grain);
+}
+
+/// The loop over parts, which carries `tensors`: `at` is where one begins.
+void BatchInterchange::openParts(ValueRange tensors, scf::ForOp &parts) {
+  Value first = tensors.front();
+  Value all = getValueOrCreateConstantIndexOp(
+      b, b.getLoc(),
+      resolveDim(b, b.getLoc(), first, *axes.axisIn(first, chosen)));
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value one = arith::ConstantIndexOp::create(b, 1), block = one, count = all;
+  if (areBlocks) {
+    block = ShapedType::isDynamic(extent)
+                ? blockOf(all, bytesOfElement())
+                : arith::ConstantIndexOp::create(b, extent).getResult();
+    count = b.createOrFold<arith::CeilDivUIOp>(all, block);
+  }
+  parts = scf::ForOp::create(b, zero, count, one, tensors);
+  markParallel(parts);
+  if (!parts.getBody()->empty())
+    rewriter.eraseOp(parts.getBody()->getTerminator());
+  b.setInsertionPointToEnd(parts.getBody());
+  at = parts.getInductionVar();
+  length = b.getIndexAttr(extent);
+  if (!areBlocks)
+    return;
+  at = arith::MulIOp::create(b, at, block);
+  if (ShapedType::isDynamic(extent)) {
+    Value rest = arith::SubIOp::create(b, all, at);
+    length = arith::MinSIOp::create(b, block, rest).getResult();
+  }
 }
 
 LoopOp BatchInterchange::rewrite() {
@@ -515,18 +714,8 @@ LoopOp BatchInterchange::rewrite() {
       tensors.push_back(init);
       ports.push_back(port);
     }
-  Value extent = getValueOrCreateConstantIndexOp(
-      b, b.getLoc(),
-      resolveDim(b, b.getLoc(), tensors.front(),
-                 *axes.axisIn(tensors.front(), chosen)));
-  auto parts =
-      scf::ForOp::create(b, arith::ConstantIndexOp::create(b, 0), extent,
-                         arith::ConstantIndexOp::create(b, 1), tensors);
-  markParallel(parts);
-  if (!parts.getBody()->empty())
-    rewriter.eraseOp(parts.getBody()->getTerminator());
-  b.setInsertionPointToEnd(parts.getBody());
-  at = parts.getInductionVar();
+  scf::ForOp parts;
+  openParts(tensors, parts);
   LoopOp inner = makeIterations(parts.getRegionIterArgs());
   b.setInsertionPointToEnd(parts.getBody());
   scf::YieldOp::create(b, putBack(inner, parts.getRegionIterArgs()));
@@ -561,11 +750,17 @@ struct CpuInterchangeBatches
                            why);
         return;
       }
+      bool isForThreads = interchange.isForThreads();
       remarkDone(loop.getLoc(), "InterchangeBatches",
-                 "all iterations of a part of what it carries run one after "
-                 "the other, while a cache holds it");
+                 isForThreads
+                     ? "threads take blocks of what it carries, each for all "
+                       "iterations"
+                     : "all iterations of a part of what it carries run one "
+                       "after the other, while a cache holds it");
       loop = interchange.rewrite();
       ++numInterchanged;
+      if (isForThreads)
+        return;
     }
   }
 };

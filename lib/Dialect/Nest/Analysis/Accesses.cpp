@@ -43,7 +43,7 @@ int64_t Access::getExtent(size_t axis) const {
              : countMasked(mask, axis - first, vector.getDimSize(axis - first));
 }
 
-Access loopc::getAccess(Operation *op) {
+static Access findAccess(Operation *op) {
   return llvm::TypeSwitch<Operation *, Access>(op)
       .Case<memref::LoadOp>([](memref::LoadOp load) -> Access {
         return {load.getMemref(), load.getIndices()};
@@ -91,4 +91,10 @@ Access loopc::getAccess(Operation *op) {
         return {.buffer = load.getBase(), .isAnywhere = true};
       })
       .Default([](Operation *) { return Access(); });
+}
+
+Access loopc::getAccess(Operation *op) {
+  Access access = findAccess(op);
+  access.op = op;
+  return access;
 }

@@ -115,6 +115,27 @@ bool loopc::isOfScalars(scf::ForOp loop) {
   });
 }
 
+Value WorkEstimate::findKnownBound(Value bound) const {
+  auto isInside = [&](Value value) {
+    return nest->isAncestor(value.getParentBlock()->getParentOp());
+  };
+  if (!isInside(bound))
+    return bound;
+  // Only what the nest itself reads is given to it.
+  auto dim = bound.getDefiningOp<memref::DimOp>();
+  if (std::optional<OpFoldResult> extent = dim && isInside(dim.getSource())
+                                               ? findExtentOfView(dim)
+                                               : std::nullopt)
+    if (auto value = dyn_cast<Value>(*extent))
+      return findKnownBound(value);
+  // The last tile or block has fewer.
+  auto least = bound.getDefiningOp<arith::MinSIOp>();
+  for (Value value : least ? ValueRange(least->getOperands()) : ValueRange())
+    if (Value known = findKnownBound(value))
+      return known;
+  return {};
+}
+
 std::optional<double> WorkEstimate::countTrips(scf::ForOp loop) const {
   if (std::optional<APInt> trips = loop.getStaticTripCount())
     return trips->roundToDouble();
@@ -128,12 +149,10 @@ std::optional<double> WorkEstimate::countTrips(scf::ForOp loop) const {
     if (step && whole && *step > 0)
       return std::max(1.0, static_cast<double>(*whole) / *step);
   }
-  bool isInside = llvm::any_of(
-      ArrayRef<Value>{loop.getLowerBound(), loop.getUpperBound(),
-                      loop.getStep()},
-      [&](Value bound) {
-        return nest->isAncestor(bound.getParentBlock()->getParentOp());
-      });
+  bool isInside =
+      llvm::any_of(ArrayRef<Value>{loop.getLowerBound(), loop.getUpperBound(),
+                                   loop.getStep()},
+                   [&](Value bound) { return !findKnownBound(bound); });
   if (isInside && rules.guessedTrips > 0)
     return rules.guessedTrips;
   return std::nullopt;
@@ -188,4 +207,26 @@ Work WorkEstimate::of(Region &region) const {
     for (Operation &op : block)
       work += of(&op);
   return work;
+}
+
+/// Moves what computes `bound` in front of `nest`; false where it depends on
+/// the iteration.
+static bool hoistBound(Value bound, scf::ForOp nest) {
+  if (nest.isDefinedOutsideOfLoop(bound))
+    return true;
+  Operation *op = bound.getDefiningOp();
+  if (!op || op->getNumRegions() != 0 || !isPure(op) ||
+      !llvm::all_of(op->getOperands(),
+                    [&](Value value) { return hoistBound(value, nest); }))
+    return false;
+  op->moveBefore(nest);
+  return true;
+}
+
+void loopc::hoistBounds(scf::ForOp nest) {
+  nest.getBody()->walk([&](scf::ForOp loop) {
+    for (Value bound :
+         {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
+      hoistBound(bound, nest);
+  });
 }

@@ -26,9 +26,6 @@
 using namespace mlir;
 using namespace loopc;
 
-/// So many bounds are looked at for one index.
-static constexpr unsigned kMaxBounds = 64;
-
 IterationPlaces::IterationPlaces(scf::ForOp nest)
     : nest(nest), induction(nest.getInductionVar()),
       step(getConstantIntValue(nest.getStep()).value_or(1)) {
@@ -238,6 +235,9 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
   if (auto select = dyn_cast<arith::SelectOp>(op))
     if (std::optional<Sum> next = findSuccessor(select))
       return *next;
+  if (auto dim = dyn_cast<memref::DimOp>(op))
+    if (std::optional<OpFoldResult> extent = findExtentOfView(dim))
+      return sumOf(*extent);
   sum.isOther = true;
   return sum;
 }
@@ -288,230 +288,6 @@ IterationPlaces::findSuccessor(arith::SelectOp select) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Bounds
-//===----------------------------------------------------------------------===//
-
-/// What `value` is the least of; itself where it is no minimum.
-static SmallVector<std::pair<AffineExpr, Value>> operandsOfMin(Value value) {
-  if (auto min = value.getDefiningOp<arith::MinSIOp>())
-    return {{{}, min.getLhs()}, {{}, min.getRhs()}};
-  SmallVector<std::pair<AffineExpr, Value>> operands;
-  if (auto min = value.getDefiningOp<affine::AffineMinOp>())
-    for (AffineExpr expr : min.getAffineMap().getResults())
-      operands.push_back({expr, value});
-  if (operands.empty())
-    operands.push_back({{}, value});
-  return operands;
-}
-
-SmallVector<IterationPlaces::Sum, 1>
-IterationPlaces::sumsOfMin(Value value) const {
-  SmallVector<Sum, 1> all;
-  for (auto [expr, operand] : operandsOfMin(value)) {
-    auto min = operand.getDefiningOp<affine::AffineMinOp>();
-    all.push_back(expr ? sumOf(expr, min.getMapOperands(),
-                               min.getAffineMap().getNumDims())
-                       : sumOf(operand));
-  }
-  return all;
-}
-
-/// True if a number below `upper` is at most `last`: `last` is `upper - 1` or
-/// more, or so much for one of the numbers that `upper` is the least of.
-bool IterationPlaces::isLast(const Sum &last, Value upper) const {
-  auto isBehind = [&](const Sum &end) {
-    Sum difference = last;
-    difference.add(end, -1);
-    return difference.isConstant() && difference.constant >= -1;
-  };
-  return isBehind(sumOf(upper)) || llvm::any_of(sumsOfMin(upper), isBehind);
-}
-
-/// A lower bound of `value`, which varies: where the loop begins; of the least
-/// of `i + c` and a number that is not below the last `i`: `i`.
-std::optional<IterationPlaces::Sum>
-IterationPlaces::leastOf(Value value) const {
-  if (scf::ForOp loop = getLoopOf(value))
-    return sumOf(loop.getLowerBound());
-  SmallVector<Sum, 1> operands = sumsOfMin(value);
-  if (operands.size() < 2)
-    return std::nullopt;
-  for (const Sum &operand : operands) {
-    if (operand.terms.size() != 1 || operand.constant < 0 || operand.isOther ||
-        !operand.parts.empty())
-      continue;
-    auto [term, factor] = operand.terms.front();
-    scf::ForOp loop = getLoopOf(term.first);
-    bool isLeast =
-        loop && factor == 1 && !term.second &&
-        llvm::all_of(operands, [&](const Sum &other) {
-          return &other == &operand || isLast(other, loop.getUpperBound());
-        });
-    if (!isLeast)
-      continue;
-    Sum least;
-    least.addTerm(term, 1);
-    return least;
-  }
-  return std::nullopt;
-}
-
-/// True for a sum of numbers that are not negative.
-bool IterationPlaces::isNonNegative(const Sum &sum) const {
-  return !sum.isOther && sum.parts.empty() && sum.constant >= 0 &&
-         llvm::all_of(sum.terms, [](const auto &entry) {
-           auto [term, factor] = entry;
-           scf::ForOp loop = getLoopOf(term.first);
-           return loop && !term.second && factor > 0 &&
-                  getConstantIntValue(loop.getLowerBound()).value_or(-1) >= 0;
-         });
-}
-
-/// The numbers that branches around `op` say to be more than `value`.
-SmallVector<IterationPlaces::Sum, 1>
-IterationPlaces::findGuards(Value value, Operation *op) const {
-  SmallVector<Sum, 1> guards;
-  for (Operation *inner = op; inner != nest; inner = inner->getParentOp()) {
-    auto branch = dyn_cast<scf::IfOp>(inner->getParentOp());
-    if (!branch)
-      continue;
-    SmallVector<Order> orders;
-    listOrders(branch.getCondition(),
-               inner->getParentRegion() == &branch.getThenRegion(), orders);
-    for (const Order &order : orders) {
-      if (order.less != value || !order.isStrict)
-        continue;
-      Sum guard = sumOf(order.more);
-      // Below a number that is not negative it is the same without signs.
-      if (order.isSigned || isNonNegative(guard))
-        guards.push_back(std::move(guard));
-    }
-  }
-  return guards;
-}
-
-/// Upper bounds of `value`, which varies: any of them holds.
-SmallVector<IterationPlaces::Sum, 1>
-IterationPlaces::mostOf(Value value) const {
-  scf::ForOp loop = getLoopOf(value);
-  if (!loop) {
-    SmallVector<Sum, 1> operands = sumsOfMin(value);
-    return operands.size() > 1 ? operands : SmallVector<Sum, 1>();
-  }
-  Sum begin = sumOf(loop.getLowerBound());
-  int64_t by =
-      std::max<int64_t>(getConstantIntValue(loop.getStep()).value_or(1), 1);
-  SmallVector<Sum, 1> all = sumsOfMin(loop.getUpperBound());
-  if (all.size() > 1)
-    all.push_back(sumOf(loop.getUpperBound()));
-  for (Sum &guard : findGuards(loop.getUpperBound(), loop)) {
-    --guard.constant;
-    all.push_back(std::move(guard));
-  }
-  for (Sum &last : all) {
-    Sum length = last;
-    length.add(begin, -1);
-    // The last multiple of the step.
-    if (length.isConstant() && length.constant > 0) {
-      last = begin;
-      last.constant += (length.constant - 1) / by * by;
-    } else {
-      --last.constant;
-    }
-  }
-  return all;
-}
-
-/// A term that is not the same in all of one iteration.
-std::optional<IterationPlaces::Term>
-IterationPlaces::findVaryingTerm(const Sum &sum) const {
-  for (auto [term, factor] : sum.terms)
-    if (term.first != induction && varies(term.first))
-      return term;
-  return std::nullopt;
-}
-
-/// The least that `sum` is in an iteration; none where that is not known.
-std::optional<IterationPlaces::Sum> IterationPlaces::findFirst(Sum sum) const {
-  for (unsigned steps = 0; std::optional<Term> term = findVaryingTerm(sum);
-       ++steps) {
-    int64_t factor = sum.getFactor(*term);
-    std::optional<Sum> least = steps < kMaxBounds && factor > 0 && !term->second
-                                   ? leastOf(term->first)
-                                   : std::nullopt;
-    if (!least)
-      return std::nullopt;
-    sum.addTerm(*term, -factor);
-    sum.add(*least, factor);
-  }
-  return sum;
-}
-
-/// Calls `isEnough` with upper bounds of `sum` in an iteration, until it says
-/// so.
-bool IterationPlaces::findLast(const Sum &sum, Found isEnough,
-                               unsigned &steps) const {
-  std::optional<Term> term = findVaryingTerm(sum);
-  if (!term)
-    return isEnough(sum);
-  int64_t factor = sum.getFactor(*term);
-  if (factor <= 0 || term->second)
-    return false;
-  for (const Sum &most : mostOf(term->first)) {
-    if (++steps > kMaxBounds)
-      return false;
-    Sum bound = sum;
-    bound.addTerm(*term, -factor);
-    bound.add(most, factor);
-    if (findLast(bound, isEnough, steps))
-      return true;
-  }
-  return false;
-}
-
-std::optional<IterationPlaces::Range>
-IterationPlaces::rangeOf(const Sum &sum, const Sum &length) const {
-  if (sum.isOther || !sum.parts.empty())
-    return std::nullopt;
-  std::optional<Sum> first = findFirst(sum);
-  if (!first || first->isOther || !first->parts.empty())
-    return std::nullopt;
-  Range range;
-  for (auto [term, factor] : first->terms) {
-    if (term.first != induction)
-      continue;
-    if (range.iterations != 0)
-      return std::nullopt;
-    range.iterations = factor;
-    range.scale = term.second;
-  }
-  if (range.iterations == 0)
-    return std::nullopt;
-  Sum end = sum;
-  end.add(length, 1);
-  // What is between two iterations, in `scale`.
-  int64_t distance = std::abs(range.iterations) * step;
-  unsigned steps = 0;
-  bool isPart = findLast(
-      end,
-      [&](Sum last) {
-        last.add(*first, -1);
-        if (range.scale && range.iterations > 0) {
-          // It is positive, as the last place is not before the first one.
-          last.addTerm({range.scale, Value()}, -distance);
-          return last.isConstant() && last.constant <= 0;
-        }
-        range.length = last.constant;
-        return !range.scale && last.isConstant() && last.constant <= distance;
-      },
-      steps);
-  if (!isPart)
-    return std::nullopt;
-  range.first = std::move(*first);
-  return range;
-}
-
-//===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
 
@@ -529,6 +305,35 @@ IterationPlaces::rangeOf(memref::ReinterpretCastOp view) const {
   return rangeOf(sumOf(view.getMixedOffsets().front()), length);
 }
 
+/// Makes `place` in `view` one in what that is a view of. Where axes of more
+/// than one element were put together, it may be all along each of them; false
+/// where their extents are not known.
+bool IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
+                                     Place &place) {
+  ArrayRef<int64_t> shape = view.getSrcType().getShape();
+  SmallVector<Sum, 1> indices(shape.size());
+  SmallVector<int64_t> extents(shape.size(), 1);
+  for (auto [own, group] : llvm::enumerate(view.getReassociationIndices())) {
+    SmallVector<int64_t, 1> several(llvm::make_filter_range(
+        group, [&](int64_t axis) { return shape[axis] != 1; }));
+    if (several.size() < 2) {
+      int64_t axis = several.empty() ? group.front() : several.front();
+      indices[axis] = place.indices[own];
+      extents[axis] = place.extents[own];
+      continue;
+    }
+    for (int64_t axis : several) {
+      if (ShapedType::isDynamic(shape[axis]))
+        return false;
+      extents[axis] = shape[axis];
+    }
+  }
+  place.indices = std::move(indices);
+  place.extents = std::move(extents);
+  place.base = view.getSrc();
+  return true;
+}
+
 IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
   Place place{access.buffer, {}, {}, {}, {}};
   if (access.isAnywhere)
@@ -544,6 +349,9 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
       place.base = cast.getSource();
       continue;
     }
+    if (auto view = dyn_cast<memref::CollapseShapeOp>(op);
+        view && enterCollapsed(view, place))
+      continue;
     if (auto view = dyn_cast<memref::ReinterpretCastOp>(op))
       place.elements = rangeOf(view);
     auto view = dyn_cast<memref::SubViewOp>(op);
@@ -577,7 +385,7 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
   for (auto [index, extent] : llvm::zip_equal(place.indices, place.extents)) {
     Sum length;
     length.constant = extent;
-    place.ranges.push_back(rangeOf(index, length));
+    place.ranges.push_back(rangeOf(index, length, access.op));
   }
   return place;
 }

@@ -9,6 +9,7 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
@@ -29,6 +30,23 @@ Value loopc::getViewRoot(Value value) {
   while (Value source = getViewSource(value))
     value = source;
   return value;
+}
+
+std::optional<OpFoldResult> loopc::findExtentOfView(memref::DimOp dim) {
+  std::optional<int64_t> axis = dim.getConstantIndex();
+  Operation *op = axis ? dim.getSource().getDefiningOp() : nullptr;
+  if (auto view = dyn_cast_or_null<memref::ExpandShapeOp>(op))
+    return view.getMixedOutputShape()[*axis];
+  if (auto view = dyn_cast_or_null<memref::ReinterpretCastOp>(op))
+    return view.getMixedSizes()[*axis];
+  auto view = dyn_cast_or_null<memref::SubViewOp>(op);
+  if (!view)
+    return std::nullopt;
+  llvm::SmallBitVector dropped = view.getDroppedDims();
+  for (auto [k, size] : llvm::enumerate(view.getMixedSizes()))
+    if (!dropped.test(k) && (*axis)-- == 0)
+      return size;
+  return std::nullopt;
 }
 
 bool loopc::allUsersOfViews(Value buffer,

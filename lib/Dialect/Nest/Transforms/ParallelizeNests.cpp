@@ -88,8 +88,9 @@ namespace {
 /// the values around the nest.
 class WorkEmitter {
 public:
-  WorkEmitter(ImplicitLocOpBuilder &b, const IRMapping &mapping)
-      : b(b), mapping(mapping) {}
+  WorkEmitter(ImplicitLocOpBuilder &b, const WorkEstimate &estimate,
+              const IRMapping &mapping)
+      : b(b), estimate(estimate), mapping(mapping) {}
 
   /// A number of instructions, f64.
   Value emit(const Work &work) {
@@ -111,10 +112,10 @@ public:
 
 private:
   Value emitTrips(scf::ForOp loop) {
-    Value size = arith::SubIOp::create(b, mapping.lookup(loop.getUpperBound()),
-                                       mapping.lookup(loop.getLowerBound()));
-    Value trips = arith::DivFOp::create(
-        b, toFloat(size), toFloat(mapping.lookup(loop.getStep())));
+    Value size = arith::SubIOp::create(b, lookup(loop.getUpperBound()),
+                                       lookup(loop.getLowerBound()));
+    Value trips = arith::DivFOp::create(b, toFloat(size),
+                                        toFloat(lookup(loop.getStep())));
     return arith::MaximumFOp::create(b, trips, makeFloat(0));
   }
 
@@ -124,7 +125,12 @@ private:
     return arith::SIToFPOp::create(b, b.getF64Type(), index);
   }
 
+  Value lookup(Value bound) {
+    return mapping.lookup(estimate.findKnownBound(bound));
+  }
+
   ImplicitLocOpBuilder &b;
+  const WorkEstimate &estimate;
   const IRMapping &mapping;
 };
 } // namespace
@@ -464,14 +470,14 @@ LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
 
 /// Whether the nest has so much work.
 Value NestParallelizer::hasWork(double least, const IRMapping &mapping) {
-  WorkEmitter emitter(b, mapping);
+  WorkEmitter emitter(b, estimate, mapping);
   return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, emitter.emit(work),
                                emitter.makeFloat(least));
 }
 
 /// Iterations that are worth a piece.
 Value NestParallelizer::chooseGrain(const IRMapping &mapping) {
-  WorkEmitter emitter(b, mapping);
+  WorkEmitter emitter(b, estimate, mapping);
   Value each = emitter.emit(estimate.ofIteration(loops.back()));
   Value cost =
       arith::MaximumFOp::create(b, each, emitter.makeFloat(1 / kCpuWork.lanes));
@@ -747,6 +753,7 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
       if (!asked)
         std::tie(asked, threads) = askForThreads(shared, function);
       Location loc = nest.getLoc();
+      hoistBounds(nest);
       bool isOneOfMany = longLoops.contains(
           nest->getParentOfType<LoopLikeOpInterface>().getOperation());
       if (!NestParallelizer(shared, nest, threads, minWork, minPiece)

@@ -26,6 +26,8 @@ struct Access {
   bool writes = false;
   /// It may read any element; `place` is empty.
   bool isAnywhere = false;
+  /// What reads or writes.
+  mlir::Operation *op = nullptr;
 
   /// At most so many elements are accessed along `axis`, from `place` on.
   int64_t getExtent(size_t axis) const;

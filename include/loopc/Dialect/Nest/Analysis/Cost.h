@@ -93,6 +93,9 @@ public:
   Work of(mlir::Region &region) const;
   /// What an iteration of `loop` takes.
   Work ofIteration(mlir::scf::ForOp loop) const;
+  /// `bound`, or what it is at most, where that is known when `nest` begins;
+  /// else null.
+  mlir::Value findKnownBound(mlir::Value bound) const;
 
 private:
   std::optional<double> countTrips(mlir::scf::ForOp loop) const;
@@ -103,6 +106,10 @@ private:
 
 /// True for a loop of scalars without loops in it, which LLVM may vectorise.
 bool isOfScalars(mlir::scf::ForOp loop);
+
+/// Moves bounds of the loops in `nest` in front of it where they do not depend
+/// on its iteration: how much it has to do is asked there.
+void hoistBounds(mlir::scf::ForOp nest);
 
 } // namespace loopc
 

@@ -113,15 +113,21 @@ private:
   llvm::SmallVector<Sum, 1> findGuards(mlir::Value value,
                                        mlir::Operation *op) const;
   std::optional<Sum> leastOf(mlir::Value value) const;
-  llvm::SmallVector<Sum, 1> mostOf(mlir::Value value) const;
+  llvm::SmallVector<Sum, 1> findBoundsAt(mlir::scf::ForOp loop,
+                                         mlir::Operation *at) const;
+  llvm::SmallVector<Sum, 1> mostOf(mlir::Value value,
+                                   mlir::Operation *at) const;
   std::optional<Term> findVaryingTerm(const Sum &sum) const;
   std::optional<Sum> findFirst(Sum sum) const;
-  bool findLast(const Sum &sum, Found isEnough, unsigned &steps) const;
+  bool findLast(const Sum &sum, Found isEnough, mlir::Operation *at,
+                unsigned &steps) const;
   /// The part of an axis that an iteration has, where it goes from `sum` on for
-  /// `length` elements.
-  std::optional<Range> rangeOf(const Sum &sum, const Sum &length) const;
+  /// `length` elements; by what branches around `at` say, too.
+  std::optional<Range> rangeOf(const Sum &sum, const Sum &length,
+                               mlir::Operation *at = nullptr) const;
   std::optional<Range> rangeOf(mlir::memref::ReinterpretCastOp view) const;
 
+  static bool enterCollapsed(mlir::memref::CollapseShapeOp view, Place &place);
   Place placeOf(const Access &access) const;
   const Part *findPart(const Place &place, size_t axis) const;
   /// A number of which `place` has the quotient and the remainder, along two

@@ -9,7 +9,7 @@
 #ifndef LOOPC_DIALECT_NEST_ANALYSIS_VIEWS_H
 #define LOOPC_DIALECT_NEST_ANALYSIS_VIEWS_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace loopc {
 
@@ -25,6 +25,10 @@ mlir::Value getViewSource(mlir::Value value);
 /// itself if it is no view. Two values with different roots can still be the
 /// same memory: a loop, branch or select may hand a buffer on (AliasClasses.h).
 mlir::Value getViewRoot(mlir::Value value);
+
+/// The extent that `dim` asks for, where the operation that makes the view says
+/// it.
+std::optional<mlir::OpFoldResult> findExtentOfView(mlir::memref::DimOp dim);
 
 /// True if all operations that use `buffer` or a view of it, and are not views
 /// themselves, satisfy `isExpected`.
