@@ -303,15 +303,42 @@ static bool readsAligned(linalg::GenericOp first, linalg::GenericOp second) {
   return true;
 }
 
-/// True if sums of products begin with what `op` repeats: they read it where it
-/// is, unless something else is computed with it.
-static bool isStartOfSums(linalg::GenericOp op) {
-  if (!op->hasOneUse() || !op.getBody()->without_terminator().empty())
-    return false;
-  OpOperand &use = *op->use_begin();
+/// True if sums of products begin with what is read by `use`.
+static bool isStartOfSums(OpOperand &use) {
   auto product = dyn_cast<linalg::GenericOp>(use.getOwner());
   return product && product.getNumReductionLoops() > 0 &&
          product.isDpsInit(&use);
+}
+
+/// True if sums of products begin with what `op` repeats: they read it where it
+/// is, unless something else is computed with it.
+static bool isStartOfSums(linalg::GenericOp op) {
+  return op->hasOneUse() && op.getBody()->without_terminator().empty() &&
+         isStartOfSums(*op->use_begin());
+}
+
+/// Gives each product that begins with what `op` broadcasts a broadcast of its
+/// own: of several it would be stored, and read by each of them.
+///
+///     %b = broadcast %bias               %b0 = broadcast %bias
+///     product ... outs(%b)        ->     product ... outs(%b0)
+///     product ... outs(%b)               %b1 = broadcast %bias
+///                                        product ... outs(%b1)
+static void splitStartsOfSums(IRRewriter &rewriter, linalg::GenericOp op) {
+  if (op->hasOneUse() || op->getNumResults() != 1 || !isElementwise(op) ||
+      !op.getBody()->without_terminator().empty() ||
+      llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+        return op.getMatchingIndexingMap(input).isPermutation();
+      }))
+    return;
+  for (OpOperand &use : llvm::make_early_inc_range(op->getUses())) {
+    if (!isStartOfSums(use) || op->hasOneUse())
+      continue;
+    rewriter.setInsertionPoint(use.getOwner());
+    Operation *own = rewriter.clone(*op);
+    rewriter.modifyOpInPlace(use.getOwner(),
+                             [&] { use.set(own->getResult(0)); });
+  }
 }
 
 /// True if a product of matrices expands what `op` computes where it sums up:
@@ -437,6 +464,8 @@ struct TensorFuseElementwise
     FrozenRewritePatternSet frozen(std::move(patterns));
     if (failed(fuse(getOperation(), frozen, affected)))
       return signalPassFailure();
+    getOperation().walk(
+        [&](linalg::GenericOp op) { splitStartsOfSums(rewriter, op); });
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) { blocks.push_back(block); });
     uint64_t compared = 0;

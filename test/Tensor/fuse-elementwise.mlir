@@ -253,3 +253,43 @@ func.func @scaled_columns(%x: tensor<8x64xf32>, %s: f32, %e: tensor<64x32xf32>, 
   } -> tensor<8x32xf32>
   return %r : tensor<8x32xf32>
 }
+
+#column = affine_map<(d0, d1) -> (d1)>
+#element = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+#left = affine_map<(d0, d1, d2) -> (d0, d2)>
+#right = affine_map<(d0, d1, d2) -> (d2, d1)>
+#sum = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// Two products begin with the same bias: each has a broadcast of its own, which
+// is not computed beside what goes through the same elements.
+// CHECK-LABEL: func @shared_bias(
+// CHECK-SAME: %[[BIAS:[a-z0-9]+]]: tensor<32xf32>
+// CHECK: %[[ONE:.*]] = linalg.generic {{.*}} ins(%[[BIAS]] :
+// CHECK: %[[OTHER:.*]] = linalg.generic {{.*}} ins(%[[BIAS]] :
+// CHECK: linalg.generic {{.*}}"reduction"{{.*}} outs(%[[OTHER]] :
+// CHECK: linalg.generic {{.*}}"reduction"{{.*}} outs(%[[ONE]] :
+func.func @shared_bias(%x: tensor<32x64xf32>, %y: tensor<64x32xf32>, %w: tensor<32x32xf32>, %bias: tensor<32xf32>) -> (tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>) {
+  %empty = tensor.empty() : tensor<64x32xf32>
+  %t = linalg.generic {indexing_maps = [#turned, #element], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<32x64xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<64x32xf32>
+  %start = linalg.generic {indexing_maps = [#column, #element], iterator_types = ["parallel", "parallel"]} ins(%bias : tensor<32xf32>) outs(%empty : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<64x32xf32>
+  %first = linalg.generic {indexing_maps = [#left, #right, #sum], iterator_types = ["parallel", "parallel", "reduction"]} ins(%t, %w : tensor<64x32xf32>, tensor<32x32xf32>) outs(%start : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x32xf32>
+  %second = linalg.generic {indexing_maps = [#left, #right, #sum], iterator_types = ["parallel", "parallel", "reduction"]} ins(%y, %w : tensor<64x32xf32>, tensor<32x32xf32>) outs(%start : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %c, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x32xf32>
+  return %t, %first, %second : tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>
+}

@@ -29,7 +29,7 @@ from random_trees import MODES, Forest, Node, numbered, placed, scores
 from test_classical_models import make
 
 FLOAT = TensorProto.FLOAT
-ROWS = (0, 1, 2, 23, 24, 64, 87, 88, 130)
+ROWS = (0, 1, 2, 7, 8, 23, 24, 64, 71, 72, 87, 88, 130)
 OLDER = MODES[:-1]
 INFINITY = float("inf")
 # Neighbours, both zeros, the ends.

@@ -35,6 +35,9 @@ using utils::IteratorType;
 static constexpr int64_t kWalks = 64;
 /// Rows from which on a block is of rows; less are fewer than loads wait for.
 static constexpr int64_t kLeastRows = 24;
+/// The same where less would go one by one through the trees: of as many walks
+/// by branches as this, more steps are predicted wrongly than a block takes.
+static constexpr int64_t kLeastRowsOfUneven = 8;
 /// Trees from which on a block is of trees: what a step of one vector takes.
 static constexpr int64_t kLeastTrees = 4;
 /// How many times as many steps a block of trees may take as walks do that wait
@@ -617,7 +620,8 @@ OpFoldResult TreeWalker::countOfBlocks() {
   if (l.forKernels || packed.kind == PackedTrees::Some)
     return l.fold(0);
   OpFoldResult rest = remainder(l, numRows, l.fold(kWalks));
-  Value areFew = compare(l, IP::slt, rest, l.fold(kLeastRows));
+  int64_t least = isAlone ? kLeastRowsOfUneven : kLeastRows;
+  Value areFew = compare(l, IP::slt, rest, l.fold(least));
   return l.sub(numRows, select(l, areFew, rest, l.fold(0)));
 }
 

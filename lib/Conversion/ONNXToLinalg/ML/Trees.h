@@ -59,7 +59,8 @@ struct Trees {
 };
 
 /// Trees as code walks them. The two nodes that a node leads to are neighbours,
-/// the one for false first; trees lie one behind the other, each breadth first.
+/// the one for false first; trees lie one behind the other, the first levels of
+/// each breadth first, then subtrees.
 /// A node is 64 bits: the low 32 are what packMeta() of Trees.cpp says, the
 /// high 32 the split, of a leaf what it contributes. Where those do not suffice
 /// (doubles, very many features or nodes) the first are 64 bits, and the splits
