@@ -20,7 +20,9 @@
 #include "loopc/Driver/Driver.h"
 #include "loopc/Driver/Progress.h"
 #include "loopc/Support/CompilerThread.h"
+#include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/HugePages.h"
+#include "loopc/Support/StandardStreams.h"
 
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/PrettyStackTrace.h"
@@ -134,7 +136,21 @@ static int runWorker() {
   _exit(ExitOk);
 }
 
+/// What the command line asks for; the exit status.
+static int runCommand(int argc, char **argv) {
+  if (argc > 1 && llvm::StringRef(argv[1]) == "cache")
+    return loopc_cache_command(argc - 1, argv + 1);
+  int code = runDriver(argc, argv);
+  std::error_code error = finishStandardStreams();
+  if (!error)
+    return code;
+  printError(llvm::errs(), "loopc", Diag::CannotWrite,
+             "cannot write '-': " + error.message());
+  return code == ExitOk ? ExitFile : code;
+}
+
 extern "C" int loopc_command(int argc, char **argv) {
+  reserveStandardStreams();
   llvm::setBugReportMsg("This is a fault of loopc. Please report it, with the "
                         "model, and the text below.\n");
   llvm::InitLLVM init(argc, argv);
@@ -143,7 +159,5 @@ extern "C" int loopc_command(int argc, char **argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   if (argc > 1 && llvm::StringRef(argv[1]) == "--compile-worker")
     return runWorker();
-  if (argc > 1 && llvm::StringRef(argv[1]) == "cache")
-    return loopc_cache_command(argc - 1, argv + 1);
-  return runDriver(argc, argv);
+  return runCommand(argc, argv);
 }
