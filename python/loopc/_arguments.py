@@ -119,15 +119,20 @@ def number(name: str, value: Any) -> float:
         raise kind(f"{name}: expected a number, got {value!r}") from None
 
 
-def integers(name: str, value: Any) -> list[int]:
-    """`value`, a list of integers."""
+def items(name: str, value: Any, what: str) -> list[Any]:
+    """`value`, a list of `what` or something else that can be gone through; not a text."""
     try:
-        given = None if isinstance(value, str) else list(value)
+        given = None if isinstance(value, str | bytes) else list(value)
     except (TypeError, ValueError):
         given = None
     if given is None:
-        raise InvalidType(f"{name}: expected a list of integers, got {value!r}")
-    return [integer(one, name) for one in given]
+        raise InvalidType(f"{name}: expected a list of {what}, got {value!r}")
+    return given
+
+
+def integers(name: str, value: Any) -> list[int]:
+    """`value`, a list of integers."""
+    return [integer(one, name) for one in items(name, value, "integers")]
 
 
 def extents(name: str, value: Any) -> list[int]:

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-import numpy as np
-
 from loopc import _loopc
 from loopc import _network_types as t
+from loopc._arguments import array as as_array
 from loopc._arguments import flag, index_of, integer, integers, number, string
 from loopc._errors import InvalidArgument
 from loopc._network_enums import DataType, LayerType
@@ -189,7 +188,7 @@ class Choice(Value, Generic[E]):
 
 class Array(Value):
     def __set__(self, layer: ILayer, value: Any) -> None:
-        array = np.asarray(value)
+        array = as_array(self._name, value)
         dtype, data = t.packed(array)
         layer._raw.set_weights(layer._number, self._name, int(dtype), [array.size], data)
 

@@ -53,7 +53,8 @@ def numpy_type(dtype: DataType) -> np.dtype[Any]:
 def packed(values: np.ndarray[Any, Any]) -> tuple[DataType, bytes]:
     """Data type and bytes of an array: elements of less than a byte are packed."""
     dtype = data_type(values.dtype)
-    flat = np.ascontiguousarray(values).reshape(-1)
+    # Of this machine's order of bytes.
+    flat = np.ascontiguousarray(values, values.dtype.newbyteorder("=")).reshape(-1)
     bits = BITS.get(dtype)
     if bits is None:
         return dtype, flat.tobytes()
