@@ -32,7 +32,11 @@ using namespace loopc::run;
 static loopc_cancel_token cancelToken;
 
 /// The first SIGINT ends the compilation or the run; the second the program.
+/// A job in the background, which ignores it, goes on to.
 static void installInterruptHandler() {
+  struct sigaction before = {};
+  if (sigaction(SIGINT, nullptr, &before) == 0 && before.sa_handler == SIG_IGN)
+    return;
   struct sigaction action = {};
   action.sa_handler = [](int) { loopc_cancel(&cancelToken); };
   action.sa_flags = SA_RESETHAND;
