@@ -44,7 +44,7 @@ import numpy as np
 from loopc import _loopc
 from loopc._arguments import array as as_array
 from loopc._arguments import extents as known_extents
-from loopc._arguments import integer, integers, items, string
+from loopc._arguments import index_of, integer, integers, items, mapping, string
 from loopc._arguments import number as as_number
 from loopc._errors import InvalidArgument, InvalidType, compile_error, diagnostics_of
 from loopc._network_base import (
@@ -387,7 +387,7 @@ class INetworkDefinition:
 
     def add_concatenation(self, inputs: Sequence[ITensor]) -> IConcatenationLayer:
         """Joins along ``axis``."""
-        return self._add(IConcatenationLayer, *inputs)
+        return self._add(IConcatenationLayer, *items("inputs", inputs, "tensors"))
 
     def add_gather(self, input: ITensor, indices: ITensor, axis: int) -> IGatherLayer:
         """Elements at indices along an axis."""
@@ -456,7 +456,7 @@ class INetworkDefinition:
 
     def add_einsum(self, inputs: Sequence[ITensor], equation: str) -> IEinsumLayer:
         """A sum of products by an equation."""
-        return self._add(IEinsumLayer, *inputs, equation=equation)
+        return self._add(IEinsumLayer, *items("inputs", inputs, "tensors"), equation=equation)
 
     def add_one_hot(
         self, indices: ITensor, values: ITensor, depth: ITensor, axis: int
@@ -505,11 +505,13 @@ class INetworkDefinition:
 
         Attributes are int, float, str, lists of those, or arrays for tensors.
         """
-        number = self._add_number(INodeLayer.KIND, inputs, outputs=num_outputs)
+        tensors, count = items("inputs", inputs, "tensors"), index_of("num_outputs", num_outputs)
+        given = {} if attributes is None else mapping("attributes", attributes)
+        number = self._add_number(INodeLayer.KIND, tensors, outputs=count)
         layer = self._set_up(INodeLayer(self, number), {"op_type": op_type})
         try:
-            for name, value in (attributes or {}).items():
-                self._set_attribute(number, name, value)
+            for name, value in given.items():
+                self._set_attribute(number, string("attributes", name), value)
         except BaseException:
             self._take_back(layer)
             raise
