@@ -359,8 +359,9 @@ class INetworkDefinition:
         values: dict[str, Any] = {"num_output_maps": maps, "kernel_size_nd": shape}
         if kernel is not None:
             values["kernel"] = kernel
-        if bias is not None and np.size(bias):
-            values["bias"] = bias
+        given = None if bias is None else as_array("bias", bias)
+        if given is not None and given.size:
+            values["bias"] = given
         return self._add(kind, input, **values)
 
     def add_pooling_nd(

@@ -5,9 +5,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""signals.py ignored|noticed SIGNAL PROGRAM ARGUMENT...: runs the program, which begins with the
-signal ignored or not, and is sent it again and again. Its standard input never ends. Prints the
-exit status, negative for a signal."""
+"""signals.py ignored|noticed SIGNAL PROGRAM ARGUMENT...: a program that is sent signals.
+
+It begins with the signal ignored or not, and is sent it again and again. Its standard input
+never ends. Prints the exit status, negative for a signal.
+"""
 
 import signal
 import subprocess
