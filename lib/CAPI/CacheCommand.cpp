@@ -9,6 +9,7 @@
 #include "Cache.h"
 #include "Interface.h"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -148,7 +149,12 @@ static int run(int argc, char **argv) {
 
 extern "C" int loopc_cache_command(int argc, char **argv) {
   try {
-    return run(argc, argv);
+    int code = run(argc, argv);
+    if (!std::fflush(stdout) && !std::ferror(stdout))
+      return code;
+    std::fprintf(stderr, "loopc cache: error: LC0103: cannot write '-': %s\n",
+                 std::strerror(errno));
+    return code ? code : kFile;
   } catch (const std::exception &error) {
     std::fprintf(stderr, "loopc cache: error: LC0100: %s\n", error.what());
     return kFailed;

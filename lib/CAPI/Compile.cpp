@@ -216,7 +216,8 @@ public:
   Writer(Compiler &compiler, Output output, std::string path)
       : compiler(compiler), output(output), path(std::move(path)) {}
 
-  LogicalResult write();
+  /// `read` are the files that the model was read from.
+  LogicalResult write(ArrayRef<NamedFile> read);
   /// The same without the header, into a file that nobody else knows of.
   LogicalResult writeLibrary();
 
@@ -265,18 +266,25 @@ LogicalResult Writer::writeLibrary() {
                  succeeded(keep(*file, path)));
 }
 
-LogicalResult Writer::write() {
+LogicalResult Writer::write(ArrayRef<NamedFile> read) {
   bool isCode = output == Output::Object || output == Output::Shared;
+  bool isText = output == Output::LLVMIR || output == Output::Assembly;
   // What cannot be written shall not be found after minutes of work.
   llvm::SmallString<128> headerPath(path);
   llvm::sys::path::replace_extension(headerPath, "h");
+  std::string weights = isText ? path + ".weights" : "";
+  if (std::string same =
+          findSameFile(read, {{"output", path},
+                              {"header", isCode ? headerPath.str().str() : ""},
+                              {"file of weights", weights}});
+      !same.empty())
+    return loopc::emitError(UnknownLoc::get(&compiler.getContext()),
+                            Diag::BadOption)
+           << same;
   std::optional<OutputFile> file = open(path), header;
   if (!file)
     return failure();
   if (isCode) {
-    if (headerPath == path)
-      return cannotWrite(
-          path, llvm::createStringError("the header would have the same name"));
     header = open(headerPath);
     if (!header)
       return failure();
@@ -285,8 +293,6 @@ LogicalResult Writer::write() {
     if (failed(writeShared(*file)))
       return failure();
   } else {
-    bool isText = output == Output::LLVMIR || output == Output::Assembly;
-    std::string weights = isText ? path + ".weights" : "";
     if (failed(compiler.emit(output, file->getStream(), weights)))
       return failure();
   }
@@ -309,11 +315,16 @@ static int writeFile(const Source &source, int emit, const std::string &output,
   // What is written is for other machines, too.
   if (changed.target.cpu.empty())
     changed.target.cpu = "portable";
+  std::vector<std::string> filesBeside;
+  FileRecorder recorder(filesBeside);
   return withCompiler(
       source, std::move(changed), diagnostics, [&](Compiler &compiler) {
+        llvm::SmallVector<NamedFile> read = {{"input", source.path}};
+        for (const std::string &file : filesBeside)
+          read.push_back({"data of the model", file});
         // "-" is a file like any other.
         std::string path = output == "-" ? "./-" : output;
-        return Writer(compiler, outputOf(emit), std::move(path)).write();
+        return Writer(compiler, outputOf(emit), std::move(path)).write(read);
       });
 }
 

@@ -12,9 +12,12 @@
 #include "loopc-c/loopc.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <fcntl.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +25,7 @@
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <sys/stat.h>
 #include <tuple>
 #include <unistd.h>
 #include <vector>
@@ -323,20 +327,55 @@ extern "C" const char *loopc_profile_table(loopc_profile *profile) {
   return profile->table.c_str();
 }
 
+/// True for a plain file, and for none. A link, or a device, is written to.
+static bool isReplaceable(const char *path) {
+  struct stat status;
+  return lstat(path, &status) ? errno == ENOENT : S_ISREG(status.st_mode);
+}
+
+/// Writes the trace to a file that is open, and closes it.
+static int writeTrace(const loopc_profile &profile, int descriptor) {
+  std::FILE *file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
+  if (!file)
+    return LOOPC_COMPILE_ERROR_FILE;
+  int status = LOOPC_COMPILE_OK;
+  try {
+    profile.write(file);
+  } catch (const std::bad_alloc &) {
+    status = LOOPC_COMPILE_ERROR_INTERNAL;
+  }
+  bool isBad = std::ferror(file);
+  isBad |= std::fclose(file) != 0;
+  return isBad ? LOOPC_COMPILE_ERROR_FILE : status;
+}
+
+/// Writes it beside `path` and puts it in its place when it is whole; what was
+/// there is kept otherwise. Where no file can be made there, into `path`
+/// itself.
+static int replaceTrace(const loopc_profile &profile, const char *path) {
+  static std::atomic<unsigned> number = 0;
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC;
+  std::string temporary = std::string(path) + "." + std::to_string(getpid()) +
+                          "." + std::to_string(number.fetch_add(1)) + ".tmp";
+  int beside =
+      isReplaceable(path) ? open(temporary.c_str(), kFlags | O_EXCL, 0666) : -1;
+  if (beside < 0)
+    return writeTrace(profile, open(path, kFlags | O_TRUNC, 0666));
+  int status = writeTrace(profile, beside);
+  if (status == LOOPC_COMPILE_OK && rename(temporary.c_str(), path))
+    status = LOOPC_COMPILE_ERROR_FILE;
+  if (status != LOOPC_COMPILE_OK)
+    unlink(temporary.c_str());
+  return status;
+}
+
 extern "C" int loopc_profile_write(const loopc_profile *profile,
                                    const char *path) {
   if (!profile || !path || !*path)
     return LOOPC_COMPILE_ERROR_ARGUMENT;
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path, "we"),
-                                                        &std::fclose);
-  if (!file)
-    return LOOPC_COMPILE_ERROR_FILE;
   try {
-    profile->write(file.get());
+    return replaceTrace(*profile, path);
   } catch (const std::bad_alloc &) {
     return LOOPC_COMPILE_ERROR_INTERNAL;
   }
-  bool isBad = std::ferror(file.get());
-  return std::fclose(file.release()) || isBad ? LOOPC_COMPILE_ERROR_FILE
-                                              : LOOPC_COMPILE_OK;
 }

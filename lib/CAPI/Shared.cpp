@@ -9,6 +9,7 @@
 #include "Files.h"
 #include "Impl.h"
 #include "loopc/Support/CustomLibrary.h"
+#include "loopc/Support/ReservedNames.h"
 
 #include "loopc-rt/runtime.h"
 
@@ -26,7 +27,7 @@ using namespace loopc::capi;
 using ModelFunction = const loopc_model *(*)();
 
 /// Names of the models among the names that a library defines: those for which
-/// it has both NAME_model and NAME_run.
+/// it has both NAME_model and NAME_run, which libloopc has itself.
 static std::vector<std::string>
 findModels(const std::vector<std::string> &names) {
   static constexpr std::string_view kModel = "_model";
@@ -36,7 +37,7 @@ findModels(const std::vector<std::string> &names) {
     if (!name.ends_with(kModel))
       continue;
     std::string stem = name.substr(0, name.size() - kModel.size());
-    if (defined.contains(stem + "_run"))
+    if (defined.contains(stem + "_run") && !loopc::isReservedModelName(stem))
       models.push_back(stem);
   }
   std::sort(models.begin(), models.end());

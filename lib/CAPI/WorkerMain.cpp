@@ -20,12 +20,17 @@
 #include "loopc/Driver/Driver.h"
 #include "loopc/Driver/Progress.h"
 #include "loopc/Support/CompilerThread.h"
+#include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/HugePages.h"
+#include "loopc/Support/StandardStreams.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/PrettyStackTrace.h"
+#include "llvm/Support/Signals.h"
 
 #include <csignal>
+#include <optional>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -134,16 +139,61 @@ static int runWorker() {
   _exit(ExitOk);
 }
 
+namespace {
+/// Signals of terminals that the caller lets this program ignore (nohup, jobs
+/// in the background) stay ignored. LLVM's handlers, which are set while this
+/// lives, would remove what is being written, and the program would go on.
+class KeepIgnoredSignals {
+public:
+  KeepIgnoredSignals() {
+    for (auto [signal, action] : llvm::zip_equal(kSignals, before))
+      sigaction(signal, nullptr, &action);
+  }
+  ~KeepIgnoredSignals() {
+    for (auto [signal, action] : llvm::zip_equal(kSignals, before))
+      if (action.sa_handler == SIG_IGN)
+        sigaction(signal, &action, nullptr);
+  }
+
+private:
+  static constexpr int kSignals[] = {SIGHUP, SIGINT, SIGQUIT};
+  struct sigaction before[std::size(kSignals)] = {};
+};
+} // namespace
+
+/// Who ends the program by SIGQUIT wants no report of a fault; nothing half
+/// written is left.
+static void onQuit(int signal) {
+  llvm::sys::RunInterruptHandlers();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+/// What the command line asks for; the exit status.
+static int runCommand(int argc, char **argv) {
+  if (argc > 1 && llvm::StringRef(argv[1]) == "cache")
+    return loopc_cache_command(argc - 1, argv + 1);
+  int code = runDriver(argc, argv);
+  std::error_code error = finishStandardStreams();
+  if (!error)
+    return code;
+  printError(llvm::errs(), "loopc", Diag::CannotWrite,
+             "cannot write '-': " + error.message());
+  return code == ExitOk ? ExitFile : code;
+}
+
 extern "C" int loopc_command(int argc, char **argv) {
+  reserveStandardStreams();
   llvm::setBugReportMsg("This is a fault of loopc. Please report it, with the "
                         "model, and the text below.\n");
+  std::optional<KeepIgnoredSignals> ignored(std::in_place);
   llvm::InitLLVM init(argc, argv);
+  std::signal(SIGQUIT, onQuit);
+  ignored.reset();
   useHugePages();
   // A file that becomes too large is an error of writing it.
   std::signal(SIGXFSZ, SIG_IGN);
   if (argc > 1 && llvm::StringRef(argv[1]) == "--compile-worker")
     return runWorker();
-  if (argc > 1 && llvm::StringRef(argv[1]) == "cache")
-    return loopc_cache_command(argc - 1, argv + 1);
-  return runDriver(argc, argv);
+  return runCommand(argc, argv);
 }

@@ -246,6 +246,18 @@ static bool refuse(const Twine &message) {
   return false;
 }
 
+SmallVector<NamedFile> loopc::getWrittenFiles(const DriverOptions &options) {
+  bool hasWeights =
+      options.outputPath != "-" &&
+      (options.output == Output::LLVMIR || options.output == Output::Assembly);
+  return {
+      {"output", options.outputPath},
+      {"header", options.headerPath},
+      {"picture", options.svgPath},
+      {"file of nodes", options.compiler.target.nodesFile},
+      {"file of weights", hasWeights ? options.outputPath + ".weights" : ""}};
+}
+
 /// "model.o" for "dir/model.onnx": what cc does.
 static std::string getDefaultOutput(StringRef input, Output output) {
   if (output != Output::Object && output != Output::Shared)
@@ -343,13 +355,14 @@ static bool readPaths(const Flags &flags, DriverOptions &options) {
   }
   if (options.output == Output::Shared && options.outputPath == "-")
     return refuse("a shared object cannot go to standard output");
-  if (!options.headerPath.empty() && options.headerPath == options.outputPath)
-    return refuse("output and header are one file, '" + options.outputPath +
-                  "'");
-  if (options.input != "-" && options.outputPath != "-" &&
-      sys::fs::equivalent(options.input, options.outputPath))
-    return refuse("input and output are one file, '" + options.outputPath +
-                  "'");
+  // The files beside the model are known when it has been read.
+  SmallVector<NamedFile> read = {{"input", options.input},
+                                 {"runtime", flags.runtime}};
+  for (const std::string &library : flags.customOps)
+    read.push_back({"library of operators", library});
+  if (std::string same = findSameFile(read, getWrittenFiles(options));
+      !same.empty())
+    return refuse(same);
   if (isCode && options.outputPath == "-" && outs().is_displayed())
     return refuse("an object is not written to a terminal");
   return true;

@@ -9,6 +9,7 @@
 #define LOOPC_LIB_DRIVER_COMMANDLINE_H
 
 #include "loopc/Compiler.h"
+#include "loopc/Support/OutputFile.h"
 
 #include <string>
 
@@ -32,6 +33,9 @@ struct DriverOptions {
 /// \returns false after having printed what is wrong.
 bool parseCommandLine(int argc, const char *const *argv,
                       DriverOptions &options);
+
+/// All files that are written, or may be.
+llvm::SmallVector<NamedFile> getWrittenFiles(const DriverOptions &options);
 
 } // namespace loopc
 

@@ -14,6 +14,7 @@
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Support/ProgressLine.h"
+#include "loopc/Support/ReadFile.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Support/Remedies.h"
 #include "loopc/Target/CodeGen.h"
@@ -117,6 +118,7 @@ private:
   CompilerOptions makeCompilerOptions();
   ExitCode compile();
   ExitCode explain();
+  bool parse();
   bool compileTo(OutputFile &file);
   bool compileShared(OutputFile &file);
   std::optional<OutputFile> open(StringRef path);
@@ -124,6 +126,8 @@ private:
   bool cannotWrite(StringRef path, Error error);
 
   DriverOptions options;
+  std::vector<std::string> filesBeside;
+  FileRecorder recorder{filesBeside};
   LoopReport report;
   ProgressLine line{"loopc"};
   Clock::time_point begin = Clock::now();
@@ -159,6 +163,22 @@ bool Driver::keep(OutputFile &file, StringRef path) {
   if (Error error = file.keep())
     return cannotWrite(path, std::move(error));
   return true;
+}
+
+/// Reads the model. None of what it was read from is written to.
+bool Driver::parse() {
+  if (failed(compiler.parseFile(options.input)))
+    return false;
+  SmallVector<NamedFile> read;
+  for (const std::string &file : filesBeside)
+    read.push_back({"data of the model", file});
+  std::string same = findSameFile(read, getWrittenFiles(options));
+  if (same.empty())
+    return true;
+  loopc::emitError(mlir::UnknownLoc::get(&compiler.getContext()),
+                   Diag::BadOption)
+      << same;
+  return false;
 }
 
 bool Driver::compileShared(OutputFile &file) {
@@ -197,8 +217,7 @@ ExitCode Driver::explain() {
   if (file && !options.svgPath.empty())
     picture = open(options.svgPath);
   raw_null_ostream nowhere;
-  if (!file || (!options.svgPath.empty() && !picture) ||
-      failed(compiler.parseFile(options.input)) ||
+  if (!file || (!options.svgPath.empty() && !picture) || !parse() ||
       failed(compiler.emit(Output::LLVM, nowhere)))
     return watcher.getCode();
   line.clear();
@@ -223,7 +242,7 @@ ExitCode Driver::compile() {
     if (!header)
       return watcher.getCode();
   }
-  if (failed(compiler.parseFile(options.input)) || !compileTo(*file))
+  if (!parse() || !compileTo(*file))
     return watcher.getCode();
   if (header) {
     writeHeader(compiler.getModelInfo(), header->getStream());

@@ -98,13 +98,32 @@ static void finishHelp() {
   std::_Exit(3);
 }
 
+/// "expected a whole number of at least 0, got '-1'" for "'-1' value invalid
+/// for ulong argument!", LLVM's names being those of C++'s types.
+static std::string describeNumber(StringRef problem) {
+  static constexpr std::pair<StringLiteral, StringLiteral> kNumbers[] = {
+      {"uint", "a whole number from 0 to 2^32 - 1"},
+      {"ulong", "a whole number from 0 to 2^64 - 1"},
+      {"ullong", "a whole number from 0 to 2^64 - 1"},
+      {"integer", "a whole number of 32 bits"},
+      {"long", "a whole number of 64 bits"},
+      {"llong", "a whole number of 64 bits"},
+      {"floating point", "a number"}};
+  auto [value, kind] = problem.split(" value invalid for ");
+  if (kind.consume_back(" argument!"))
+    for (auto [name, expected] : kNumbers)
+      if (kind == name)
+        return ("expected " + expected + ", got " + value).str();
+  return problem == "requires a value!" ? "a value is missing" : problem.str();
+}
+
 /// "there is no 'x': it is a, b or c" for "Cannot find option named 'x'!".
 static std::string describeChoice(StringRef option, StringRef problem,
                                   ArrayRef<loopc::OptionChoices> choices) {
   StringRef value = problem;
   if (!value.consume_front("Cannot find option named '") ||
       !value.consume_back("'!"))
-    return problem.str();
+    return describeNumber(problem);
   for (const loopc::OptionChoices &choice : choices) {
     if (choice.option != option.ltrim('-'))
       continue;
@@ -117,8 +136,8 @@ static std::string describeChoice(StringRef option, StringRef problem,
   return problem.str();
 }
 
-/// "--bench: 'x' value invalid" for "loopc-run: for the --bench option: 'x'
-/// value invalid".
+/// "--bench: 'x' is wrong" for "loopc-run: for the --bench option: 'x' is
+/// wrong".
 static std::string tidied(StringRef line, StringRef tool,
                           ArrayRef<loopc::OptionChoices> choices) {
   line = line.trim();

@@ -8,6 +8,8 @@
 
 #include "loopc/Support/OutputFile.h"
 
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 
 #include <csignal>
@@ -123,4 +125,37 @@ llvm::Error OutputFile::keep() {
   llvm::sys::DontRemoveFileOnSignal(temporary);
   temporary.clear();
   return llvm::Error::success();
+}
+
+static bool areSameFile(llvm::StringRef a, llvm::StringRef b) {
+  fs::file_status first, second;
+  if (!fs::status(a, first) && !fs::status(b, second))
+    return fs::is_regular_file(first) && fs::equivalent(first, second);
+  llvm::SmallString<128> left(a), right(b);
+  for (llvm::SmallString<128> *path : {&left, &right}) {
+    // Where there is no current folder, the names are all that is known.
+    (void)fs::make_absolute(*path);
+    llvm::sys::path::remove_dots(*path);
+  }
+  return left == right;
+}
+
+std::string loopc::findSameFile(llvm::ArrayRef<NamedFile> read,
+                                llvm::ArrayRef<NamedFile> written) {
+  auto describe = [](const NamedFile &a, const NamedFile &b) {
+    return (a.what + " and " + b.what + " are one file, '" + b.path + "'")
+        .str();
+  };
+  auto isFile = [](const NamedFile &file) {
+    return !file.path.empty() && file.path != "-";
+  };
+  for (size_t k = 0; k < written.size(); ++k) {
+    if (!isFile(written[k]))
+      continue;
+    for (llvm::ArrayRef<NamedFile> others : {read, written.take_front(k)})
+      for (const NamedFile &other : others)
+        if (isFile(other) && areSameFile(other.path, written[k].path))
+          return describe(other, written[k]);
+  }
+  return "";
 }

@@ -179,6 +179,11 @@ LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
     return emitError(loc, Diag::LinkFailed)
            << "there is no libloopc_rt.a for target '" << triple.str()
            << "': name it by --runtime";
+  if (llvm::file_magic kind;
+      std::error_code error = llvm::identify_magic(runtime, kind))
+    return emitError(loc, Diag::CannotRead)
+           << "cannot read the runtime '" << runtime
+           << "': " << error.message();
   // glibc's names, then musl's, where libm is a part of libc.
   std::string muslName = ("libc.musl-" + triple.getArchName() + ".so.1").str();
   std::string libc = findLibrary({"libc.so.6", muslName}, options, triple);

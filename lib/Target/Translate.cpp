@@ -12,6 +12,7 @@
 #include "FuseProducts.h"
 #include "Kernels.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/ReservedNames.h"
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -275,8 +276,7 @@ loopc::translateModule(ModuleOp module, const ModelInfo &info,
                        const Machine &machine, const TargetOptions &options,
                        const WeightSet &weights, WeightPlace place) {
   Location loc = module.getLoc();
-  // NAME_model and NAME_run must not be names of loopc_rt.h.
-  if (info.symbol == "loopc" || info.symbol == "loopc_model")
+  if (isReservedModelName(info.symbol))
     return emitError(loc, Diag::BadModelName)
            << "the name '" << info.symbol
            << "' makes a name of the runtime's own: choose another";

@@ -124,8 +124,13 @@ def _become(tool: _Tool, given: list[str]) -> int:
     if {"--help", "-help", "-h"} & set(given):
         print(tool.text, end="", flush=True)
         arguments = ["--help"]
-    sys.stdout.flush()
-    os.execv(program, [tool.program, *arguments])
+    # There is none where the caller closed it.
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    try:
+        os.execv(program, [tool.program, *arguments])
+    except OSError as error:
+        raise Error(f"cannot start {program!r}: {error.strerror}") from None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -134,7 +139,7 @@ def main(arguments: Sequence[str]) -> int:
     if command in ("--help", "-h", "help"):
         print(_USAGE, end="")
         return 0 if arguments else 2
-    if command == "--version":
+    if command == "--version" and not rest:
         print(f"loopc {_loopc.version()}")
         return 0
     if command == "doctor":
@@ -153,7 +158,23 @@ def main(arguments: Sequence[str]) -> int:
         return 3
 
 
+def _run(arguments: Sequence[str]) -> int:
+    """As `main`, with a standard output that takes nothing being a file like others."""
+    try:
+        status = main(arguments)
+        # Closed when the program began: what is printed is lost, as Python has it.
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        print(f"loopc: error: cannot write to the standard output: {error.strerror}",
+              file=sys.stderr)  # fmt: skip
+        # What is still buffered would be written at the end, and fail once more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 3
+    return status
+
+
 if __name__ == "__main__":
     # A pipe that is closed ends the command as it ends other programs.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(_run(sys.argv[1:]))

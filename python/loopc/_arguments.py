@@ -10,9 +10,75 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+import os
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, TypeVar
 
-from loopc._errors import InvalidArgument
+import numpy as np
+
+from loopc._errors import InvalidArgument, InvalidType
+
+_T = TypeVar("_T")
+_Member = TypeVar("_Member", bound=Enum)
+
+
+def instance(name: str, value: Any, kind: type[_T]) -> _T:
+    """`value`, an object of `kind`."""
+    if not isinstance(value, kind):
+        given = type(value).__qualname__
+        raise InvalidType(f"{name}: expected a {kind.__name__}, got {given}")
+    return value
+
+
+def member(name: str, value: Any, kind: type[_Member]) -> _Member:
+    """`value`, a member of an enumeration, or its number."""
+    try:
+        return kind(value)
+    except (ValueError, TypeError):
+        known = ", ".join(one.name for one in kind)
+        raise InvalidType(f"{name}: {value!r} is no {kind.__name__}; there are: {known}") from None
+
+
+def file_path(name: str, value: Any) -> str:
+    """`value`, the path of a file, as a str."""
+    try:
+        path = os.fsdecode(value)
+    except TypeError:
+        given = type(value).__qualname__
+        raise InvalidType(f"{name}: expected a path, got {given}") from None
+    except ValueError:
+        raise InvalidArgument(f"{name}: {value!r} is no name of a file") from None
+    if "\0" in path:
+        raise InvalidArgument(f"{name}: {path!r} has a null character")
+    return path
+
+
+def mapping(name: str, value: Any) -> Mapping[Any, Any]:
+    """`value`, a dict or what is like one."""
+    if not isinstance(value, Mapping):
+        raise InvalidType(f"{name}: expected a dict, got {type(value).__qualname__}")
+    return value
+
+
+def array(name: str, value: Any) -> np.ndarray[Any, Any]:
+    """`value` as an array of numbers or texts, which shares its memory where it has some."""
+    try:
+        made = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidType(f"{name}: no array can be made of it: {error}") from None
+    is_text = made.dtype.kind == "O" and all(isinstance(one, str | bytes) for one in made.flat)
+    if made.dtype.kind in "OMm" and not is_text:
+        given = type(value).__qualname__
+        raise InvalidType(f"{name}: expected numbers or texts, got a {given} of type {made.dtype}")
+    return made
+
+
+def data(name: str, value: Any) -> bytes:
+    """`value`, bytes or a view of them; not a number of zeros, as bytes(n) has it."""
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise InvalidType(f"{name}: expected bytes, got {type(value).__qualname__}")
+    return bytes(value)
 
 
 def flag(name: str, value: Any) -> bool:
@@ -21,7 +87,7 @@ def flag(name: str, value: Any) -> bool:
         return bool(value)
     except (TypeError, ValueError):
         kind = type(value).__qualname__
-        raise InvalidArgument(f"{name}: expected True or False, got {kind}") from None
+        raise InvalidType(f"{name}: expected True or False, got {kind}") from None
 
 
 def integer(value: Any, name: str = "") -> int:
@@ -30,7 +96,7 @@ def integer(value: Any, name: str = "") -> int:
     try:
         given = operator.index(value)
     except (TypeError, ValueError):
-        raise InvalidArgument(f"{what}expected an integer, got {value!r}") from None
+        raise InvalidType(f"{what}expected an integer, got {value!r}") from None
     if not -(2**63) <= given < 2**63:
         raise InvalidArgument(f"{what}{given} is no integer of 64 bits")
     return given
@@ -48,19 +114,25 @@ def number(name: str, value: Any) -> float:
     """`value` as a float."""
     try:
         return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgument(f"{name}: expected a number, got {value!r}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        kind = InvalidType if isinstance(error, TypeError) else InvalidArgument
+        raise kind(f"{name}: expected a number, got {value!r}") from None
+
+
+def items(name: str, value: Any, what: str) -> list[Any]:
+    """`value`, a list of `what` or something else that can be gone through; not a text."""
+    try:
+        given = None if isinstance(value, str | bytes) else list(value)
+    except (TypeError, ValueError):
+        given = None
+    if given is None:
+        raise InvalidType(f"{name}: expected a list of {what}, got {value!r}")
+    return given
 
 
 def integers(name: str, value: Any) -> list[int]:
     """`value`, a list of integers."""
-    try:
-        given = None if isinstance(value, str) else list(value)
-    except (TypeError, ValueError):
-        given = None
-    if given is None:
-        raise InvalidArgument(f"{name}: expected a list of integers, got {value!r}")
-    return [integer(one, name) for one in given]
+    return [integer(one, name) for one in items(name, value, "integers")]
 
 
 def extents(name: str, value: Any) -> list[int]:
@@ -74,7 +146,7 @@ def extents(name: str, value: Any) -> list[int]:
 def string(name: str, value: Any) -> str:
     """`value`, a str that UTF-8 has a form of."""
     if not isinstance(value, str):
-        raise InvalidArgument(f"{name}: expected a str, got {type(value).__qualname__}")
+        raise InvalidType(f"{name}: expected a str, got {type(value).__qualname__}")
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-import numpy as np
-
 from loopc import _loopc
 from loopc import _network_types as t
+from loopc._arguments import array as as_array
 from loopc._arguments import flag, index_of, integer, integers, number, string
 from loopc._errors import InvalidArgument
 from loopc._network_enums import DataType, LayerType
@@ -189,7 +188,7 @@ class Choice(Value, Generic[E]):
 
 class Array(Value):
     def __set__(self, layer: ILayer, value: Any) -> None:
-        array = np.asarray(value)
+        array = as_array(self._name, value)
         dtype, data = t.packed(array)
         layer._raw.set_weights(layer._number, self._name, int(dtype), [array.size], data)
 
@@ -236,16 +235,18 @@ class ILayer:
     def get_input(self, index: int) -> ITensor | None:
         """Input `index`; None where there is none."""
         inputs = self._raw.layer_inputs(self._number)
-        if not 0 <= index < len(inputs) or inputs[index] < 0:
+        at = integer(index, "index")
+        if not 0 <= at < len(inputs) or inputs[at] < 0:
             return None
-        return ITensor(self._network, inputs[index])
+        return ITensor(self._network, inputs[at])
 
     def get_output(self, index: int) -> ITensor:
         """Output `index`."""
         outputs = self._raw.layer_outputs(self._number)
-        if not 0 <= index < len(outputs):
-            raise InvalidArgument(f"{self!r} has no output {index}")
-        return ITensor(self._network, outputs[index])
+        at = integer(index, "index")
+        if not 0 <= at < len(outputs):
+            raise InvalidArgument(f"{self!r} has no output {at}")
+        return ITensor(self._network, outputs[at])
 
     def set_input(self, index: int, tensor: ITensor) -> None:
         """Connects input `index`; a recurrence is closed by ``set_input(1, next)``."""

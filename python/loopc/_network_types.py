@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from loopc._errors import InvalidArgument
+from loopc._errors import InvalidArgument, InvalidType
 from loopc._network_enums import BITS, NUMPY, DataType
 
 
@@ -19,7 +19,15 @@ def data_type(dtype: Any) -> DataType:
     """The data type of a numpy (or ml_dtypes) type, of a name, or of itself."""
     if isinstance(dtype, DataType):
         return dtype
-    kind = np.dtype(dtype)
+    if isinstance(dtype, str) and dtype in NUMPY:
+        return NUMPY[dtype]
+    try:
+        # NumPy takes None for float64.
+        kind = None if dtype is None else np.dtype(dtype)
+    except (TypeError, ValueError, SyntaxError):
+        kind = None
+    if kind is None:
+        raise InvalidType(f"dtype: {dtype!r} is no element type")
     if kind.kind in "OUST":
         return DataType.STRING
     found = NUMPY.get(kind.name)
@@ -45,7 +53,8 @@ def numpy_type(dtype: DataType) -> np.dtype[Any]:
 def packed(values: np.ndarray[Any, Any]) -> tuple[DataType, bytes]:
     """Data type and bytes of an array: elements of less than a byte are packed."""
     dtype = data_type(values.dtype)
-    flat = np.ascontiguousarray(values).reshape(-1)
+    # Of this machine's order of bytes.
+    flat = np.ascontiguousarray(values, values.dtype.newbyteorder("=")).reshape(-1)
     bits = BITS.get(dtype)
     if bits is None:
         return dtype, flat.tobytes()

@@ -237,7 +237,10 @@ class OrtValue:
         if isinstance(dtype, str):
             special = getattr(ml_dtypes, dtype, None)
             dtype = np.dtype(dtype if special is None else special)
-        return 8 if dtype.kind in "USO" else _NUMBERS[dtype]
+        known = 8 if dtype.kind in "USO" else _NUMBERS.get(dtype)
+        if known is None:
+            raise InvalidArgument(f"ONNX has no tensors of NumPy's type {dtype!r}")
+        return known
 
     def data_type(self) -> str:
         """The type as ONNX writes it: "tensor(float)", "seq(tensor(int64))"."""

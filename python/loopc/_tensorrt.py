@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from loopc._arguments import integer, integers
+from loopc._arguments import data, extents, file_path, instance, integer, integers, member, string
 from loopc._compile import compile as _compile
 from loopc._errors import CompileError, Error, InvalidArgument
 from loopc._network_types import data_type, numpy_type
@@ -61,7 +61,7 @@ class Logger(ILogger):
     """Writes messages to standard error."""
 
     def __init__(self, min_severity: ILogger.Severity = ILogger.WARNING) -> None:
-        self.min_severity = min_severity
+        self.min_severity = member("min_severity", min_severity, ILogger.Severity)
 
     def log(self, severity: ILogger.Severity, msg: str) -> None:
         """Writes a message that is severe enough."""
@@ -136,14 +136,20 @@ class IOptimizationProfile:
         self, input: str, min: Sequence[int], opt: Sequence[int], max: Sequence[int]
     ) -> None:
         """The smallest, usual and largest shape of an input."""
-        shapes = [tuple(one) for one in (min, opt, max)]
+        name = string("input", input)
+        given = (("min", min), ("opt", opt), ("max", max))
+        shapes = [tuple(extents(what, one)) for what, one in given]
+        if len({len(one) for one in shapes}) != 1:
+            raise InvalidArgument(
+                f"set_shape('{name}'): min, opt and max differ in their rank: {shapes}"
+            )
         if not all(a <= b <= c for a, b, c in zip(*shapes, strict=True)):
-            raise InvalidArgument(f"set_shape('{input}'): min, opt and max do not ascend")
-        self._shapes[input] = shapes
+            raise InvalidArgument(f"set_shape('{name}'): min, opt and max do not ascend: {shapes}")
+        self._shapes[name] = shapes
 
     def get_shape(self, input: str) -> list[tuple[int, ...]]:
         """What was set, or nothing."""
-        return self._shapes.get(input, [])
+        return self._shapes.get(string("input", input), [])
 
     def __bool__(self) -> bool:
         return True
@@ -183,17 +189,18 @@ class IBuilderConfig:
         Raises:
             InvalidArgument: an engine cannot be refitted.
         """
-        if flag == BuilderFlag.REFIT:
+        given = member("flag", flag, BuilderFlag)
+        if given == BuilderFlag.REFIT:
             raise InvalidArgument("BuilderFlag.REFIT: weights are part of an engine")
-        self._flags.add(BuilderFlag(flag))
+        self._flags.add(given)
 
     def clear_flag(self, flag: BuilderFlag) -> None:
         """Takes a permission back."""
-        self._flags.discard(flag)
+        self._flags.discard(member("flag", flag, BuilderFlag))
 
     def get_flag(self, flag: BuilderFlag) -> bool:
         """Whether it is permitted."""
-        return flag in self._flags
+        return member("flag", flag, BuilderFlag) in self._flags
 
     def add_optimization_profile(self, profile: IOptimizationProfile) -> int:
         """Adds a profile; an engine has one.
@@ -203,7 +210,7 @@ class IBuilderConfig:
         """
         if self._profiles:
             raise InvalidArgument("an engine has one optimization profile: leave extents open")
-        self._profiles.append(profile)
+        self._profiles.append(instance("profile", profile, IOptimizationProfile))
         return 0
 
     @property
@@ -213,11 +220,11 @@ class IBuilderConfig:
 
     def set_memory_pool_limit(self, pool: MemoryPoolType, pool_size: int) -> None:
         """Keeps a limit; an engine takes the memory that the model needs."""
-        self._limits[pool] = pool_size
+        self._limits[member("pool", pool, MemoryPoolType)] = integer(pool_size, "pool_size")
 
     def get_memory_pool_limit(self, pool: MemoryPoolType) -> int:
         """The limit that was set."""
-        return self._limits.get(pool, 0)
+        return self._limits.get(member("pool", pool, MemoryPoolType), 0)
 
 
 class IHostMemory(bytes):
@@ -264,13 +271,9 @@ class Builder:
         self, network: Network, config: IBuilderConfig
     ) -> IHostMemory | None:
         """Compiles for this machine; None where that fails, which the logger is told."""
-        for name, value, kind in (
-            ("network", network, Network),
-            ("config", config, IBuilderConfig),
-        ):
-            if not isinstance(value, kind):
-                given = type(value).__qualname__
-                raise InvalidArgument(f"{name}: expected a {kind.__name__}, got {given}")
+        instance("network", network, Network)
+        instance("config", config, IBuilderConfig)
+        level = integer(config.builder_optimization_level, "builder_optimization_level")
         shapes = config._profiles[0]._fixed() if config._profiles else {}
         with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
             file = Path(folder) / "engine.so"
@@ -280,7 +283,7 @@ class Builder:
                     file,
                     emit="shared",
                     cpu="native",
-                    opt_level=min(config.builder_optimization_level, 3),
+                    opt_level=min(level, 3),
                     shapes=shapes,
                     base_directory=network._folder,
                 )
@@ -315,7 +318,7 @@ class OnnxParser:
     """Reads an ONNX model into an empty network."""
 
     def __init__(self, network: Network, logger: ILogger) -> None:
-        self._network = network
+        self._network = instance("network", network, Network)
         self._logger = logger
         self._errors: list[ParserError] = []
 
@@ -324,19 +327,24 @@ class OnnxParser:
         self._errors = []
         if self._network.num_layers or self._network.num_inputs:
             raise InvalidArgument("a model is parsed into an empty network")
-        folder = os.path.dirname(os.path.abspath(path)) if path else None
+        bytes_of_model = data("model", model)
+        beside = None if path is None else file_path("path", path)
+        folder = os.path.dirname(os.path.abspath(beside)) if beside else None
         with tempfile.TemporaryDirectory(prefix="loopc-") as scratch:
             try:
-                _compile(model, Path(scratch) / "x.mlir", emit="onnx", base_directory=folder)
+                _compile(
+                    bytes_of_model, Path(scratch) / "x.mlir", emit="onnx", base_directory=folder
+                )
             except CompileError as error:
                 self._errors = [ParserError(str(error))]
                 self._logger.log(ILogger.ERROR, str(error))
                 return False
-        self._network._model, self._network._folder = bytes(model), folder
+        self._network._model, self._network._folder = bytes_of_model, folder
         return True
 
     def parse_from_file(self, path: str) -> bool:
         """Reads a model in a file."""
+        path = file_path("path", path)
         try:
             model = Path(path).read_bytes()
         except OSError as error:
@@ -353,7 +361,12 @@ class OnnxParser:
 
     def get_error(self, index: int) -> ParserError:
         """One of them."""
-        return self._errors[index]
+        at = integer(index, "index")
+        if not 0 <= at < len(self._errors):
+            raise InvalidArgument(
+                f"index: there are {len(self._errors)} errors, none of number {at}"
+            )
+        return self._errors[at]
 
     def clear_errors(self) -> None:
         """Forgets them."""
@@ -389,11 +402,11 @@ class ICudaEngine:
     """A compiled model, whose tensors are its inputs, and then its outputs."""
 
     def __init__(self, plan: bytes, logger: ILogger) -> None:
-        self._plan = IHostMemory(plan)
+        self._plan = IHostMemory(data("plan", plan))
         self._logger = logger
         with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
             file = Path(folder) / "engine.so"
-            file.write_bytes(plan)
+            file.write_bytes(self._plan)
             self._session: InferenceSession = _load(file)
         self._inputs = {port.name: port for port in self._session.get_inputs()}
         self._outputs = {port.name: port for port in self._session.get_outputs()}
@@ -478,7 +491,8 @@ class IExecutionContext:
 
     def get_tensor_shape(self, name: str) -> tuple[int, ...]:
         """The extents of an input, or of an output of the run before."""
-        return self._shapes.get(name, self.engine.get_tensor_shape(name))
+        known = self.engine.get_tensor_shape(name)
+        return self._shapes.get(name, known)
 
     def set_tensor_address(self, name: str, memory: int) -> bool:
         """Where an input is read, or an output is written to: memory of the host."""
@@ -488,6 +502,7 @@ class IExecutionContext:
 
     def get_tensor_address(self, name: str) -> int:
         """What was set; else 0."""
+        self.engine._port(name)
         return self._addresses.get(name, 0)
 
     def set_output_allocator(self, name: str, output_allocator: IOutputAllocator) -> bool:
@@ -518,12 +533,13 @@ class IExecutionContext:
     def execute_v2(self, bindings: Sequence[int]) -> bool:
         """Runs with an address for each tensor, in their order; false where that fails."""
         names = list(self.engine)
-        if len(bindings) != len(names):
+        addresses = integers("bindings", bindings)
+        if len(addresses) != len(names):
             raise InvalidArgument(
-                f"execute_v2: {len(bindings)} addresses for the {len(names)} tensors "
+                f"bindings: {len(addresses)} addresses for the {len(names)} tensors "
                 + ", ".join(map(repr, names))
             )
-        for name, address in zip(names, bindings, strict=True):
+        for name, address in zip(names, addresses, strict=True):
             self.set_tensor_address(name, address)
         return self.execute_async_v3(0)
 
@@ -548,8 +564,9 @@ class Runtime:
 
     def deserialize_cuda_engine(self, serialized_engine: bytes) -> ICudaEngine | None:
         """The engine; None where the bytes are none, or are another machine's."""
+        plan = data("serialized_engine", serialized_engine)
         try:
-            return ICudaEngine(bytes(serialized_engine), self.logger)
+            return ICudaEngine(plan, self.logger)
         except Error as error:
             self.logger.log(ILogger.ERROR, str(error))
             return None
@@ -557,12 +574,12 @@ class Runtime:
 
 def nptype(trt_type: DataType) -> np.dtype[Any]:
     """The type of numpy that a type is."""
-    return numpy_type(trt_type)
+    return numpy_type(instance("trt_type", trt_type, DataType))
 
 
 def volume(iterable: Sequence[int]) -> int:
     """The number of elements of a shape."""
-    return math.prod(iterable)
+    return math.prod(integers("iterable", iterable))
 
 
 __all__ = [

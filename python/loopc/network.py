@@ -42,8 +42,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from loopc import _loopc
-from loopc._arguments import integer, integers
-from loopc._errors import InvalidArgument, compile_error, diagnostics_of
+from loopc._arguments import array as as_array
+from loopc._arguments import extents as known_extents
+from loopc._arguments import index_of, integer, integers, items, mapping, string
+from loopc._arguments import number as as_number
+from loopc._errors import InvalidArgument, InvalidType, compile_error, diagnostics_of
 from loopc._network_base import (
     IIfConditionalBoundaryLayer,
     ILayer,
@@ -142,8 +145,8 @@ class INetworkDefinition:
     """A network: inputs, layers, loops, conditionals, outputs."""
 
     def __init__(self, name: str = "") -> None:
-        self._name = name
-        self._raw = _loopc.Network(name)
+        self._name = string("name", name)
+        self._raw = _loopc.Network(self._name)
         self._layers: dict[int, ILayer] = {}
 
     # ----- What the network has -------------------------------------------
@@ -163,14 +166,16 @@ class INetworkDefinition:
 
     def get_layer(self, index: int) -> ILayer:
         """Layer `index`, in the order in which they were added."""
-        if not 0 <= index < self.num_layers:
-            raise InvalidArgument(f"the network has no layer {index}")
-        return self._layers[index]
+        at = integer(index, "index")
+        if not 0 <= at < self.num_layers:
+            raise InvalidArgument(f"the network has no layer {at}")
+        return self._layers[at]
 
     def __getitem__(self, index: int) -> ILayer:
-        if not 0 <= index < self.num_layers:
-            raise IndexError(index)
-        return self._layers[index]
+        at = integer(index, "index")
+        if not 0 <= at < self.num_layers:
+            raise IndexError(at)
+        return self._layers[at]
 
     @property
     def num_inputs(self) -> int:
@@ -179,7 +184,7 @@ class INetworkDefinition:
 
     def get_input(self, index: int) -> ITensor:
         """Input `index`."""
-        return ITensor(self, self._raw.inputs()[index])
+        return self._port("input", self._raw.inputs(), index)
 
     @property
     def num_outputs(self) -> int:
@@ -188,7 +193,13 @@ class INetworkDefinition:
 
     def get_output(self, index: int) -> ITensor:
         """Output `index`."""
-        return ITensor(self, self._raw.outputs()[index])
+        return self._port("output", self._raw.outputs(), index)
+
+    def _port(self, kind: str, numbers: Sequence[int], index: int) -> ITensor:
+        at = integer(index, "index")
+        if not -len(numbers) <= at < len(numbers):
+            raise InvalidArgument(f"the network has no {kind} {at}; it has {len(numbers)}")
+        return ITensor(self, numbers[at])
 
     def __str__(self) -> str:
         """Inputs, layers, loops and outputs, a layer a line."""
@@ -217,7 +228,7 @@ class INetworkDefinition:
         numbers = []
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, ITensor):
-                raise InvalidArgument(f"expected an ITensor, got {type(tensor).__qualname__}")
+                raise InvalidType(f"expected an ITensor, got {type(tensor).__qualname__}")
             if tensor is not None and tensor._network is not self:
                 raise InvalidArgument(f"{tensor!r} belongs to another network")
             numbers.append(-1 if tensor is None else tensor._number)
@@ -256,12 +267,14 @@ class INetworkDefinition:
             shape: extents; -1, or a name, where one is not known; None where the
                 rank is not known.
         """
-        extents = [-1 if isinstance(one, str) else integer(one) for one in shape or ()]
+        given = [] if shape is None else items("shape", shape, "extents and names")
+        names = {k: string("shape", one) for k, one in enumerate(given) if isinstance(one, str)}
+        extents = [-1 if k in names else integer(one, "shape") for k, one in enumerate(given)]
         rank = -1 if shape is None else len(extents)
-        tensor = ITensor(self, self._raw.add_input(name, data_type(dtype), extents, rank))
-        for index, one in enumerate(shape or ()):
-            if isinstance(one, str):
-                tensor.set_dimension_name(index, one)
+        number = self._raw.add_input(string("name", name), data_type(dtype), extents, rank)
+        tensor = ITensor(self, number)
+        for index, one in names.items():
+            tensor.set_dimension_name(index, one)
         return tensor
 
     def mark_output(self, tensor: ITensor) -> None:
@@ -274,8 +287,8 @@ class INetworkDefinition:
 
     def add_constant(self, shape: Sequence[int], weights: Any) -> IConstantLayer:
         """A constant: `weights`, an array, in the shape `shape`."""
-        array = np.asarray(weights)
-        extents = integers("shape", shape)
+        array = as_array("weights", weights)
+        extents = known_extents("shape", shape)
         if int(np.prod(extents, dtype=object)) != array.size:
             raise InvalidArgument(f"{array.size} values do not fill the shape {tuple(extents)}")
         if data_type(array.dtype) == DataType.STRING:
@@ -346,8 +359,9 @@ class INetworkDefinition:
         values: dict[str, Any] = {"num_output_maps": maps, "kernel_size_nd": shape}
         if kernel is not None:
             values["kernel"] = kernel
-        if bias is not None and np.size(bias):
-            values["bias"] = bias
+        given = None if bias is None else as_array("bias", bias)
+        if given is not None and given.size:
+            values["bias"] = given
         return self._add(kind, input, **values)
 
     def add_pooling_nd(
@@ -374,7 +388,7 @@ class INetworkDefinition:
 
     def add_concatenation(self, inputs: Sequence[ITensor]) -> IConcatenationLayer:
         """Joins along ``axis``."""
-        return self._add(IConcatenationLayer, *inputs)
+        return self._add(IConcatenationLayer, *items("inputs", inputs, "tensors"))
 
     def add_gather(self, input: ITensor, indices: ITensor, axis: int) -> IGatherLayer:
         """Elements at indices along an axis."""
@@ -443,7 +457,7 @@ class INetworkDefinition:
 
     def add_einsum(self, inputs: Sequence[ITensor], equation: str) -> IEinsumLayer:
         """A sum of products by an equation."""
-        return self._add(IEinsumLayer, *inputs, equation=equation)
+        return self._add(IEinsumLayer, *items("inputs", inputs, "tensors"), equation=equation)
 
     def add_one_hot(
         self, indices: ITensor, values: ITensor, depth: ITensor, axis: int
@@ -492,11 +506,13 @@ class INetworkDefinition:
 
         Attributes are int, float, str, lists of those, or arrays for tensors.
         """
-        number = self._add_number(INodeLayer.KIND, inputs, outputs=num_outputs)
+        tensors, count = items("inputs", inputs, "tensors"), index_of("num_outputs", num_outputs)
+        given = {} if attributes is None else mapping("attributes", attributes)
+        number = self._add_number(INodeLayer.KIND, tensors, outputs=count)
         layer = self._set_up(INodeLayer(self, number), {"op_type": op_type})
         try:
-            for name, value in (attributes or {}).items():
-                self._set_attribute(number, name, value)
+            for name, value in given.items():
+                self._set_attribute(number, string("attributes", name), value)
         except BaseException:
             self._take_back(layer)
             raise
@@ -510,14 +526,14 @@ class INetworkDefinition:
             case float():
                 raw.set_float(number, name, value)
             case str():
-                raw.set_string(number, name, value)
+                raw.set_string(number, name, string(name, value))
             case np.ndarray():
                 dtype, data = packed(value)
                 raw.set_weights(number, name, dtype, list(value.shape), data)
             case [float(), *_]:
-                raw.set_floats(number, name, [float(one) for one in value])
+                raw.set_floats(number, name, [as_number(name, one) for one in value])
             case [str(), *_]:
-                raw.set_strings(number, name, list(value))
+                raw.set_strings(number, name, [string(name, one) for one in value])
             case _:
                 raw.set_ints(number, name, integers(name, value))
 

@@ -24,6 +24,7 @@ cannot be done is refused.
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,8 +34,20 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from loopc._arguments import integer
-from loopc._errors import InvalidArgument
+from loopc._arguments import array as _as_array
+from loopc._arguments import (
+    file_path,
+    flag,
+    index_of,
+    instance,
+    integer,
+    integers,
+    mapping,
+    number,
+    string,
+)
+from loopc._errors import InvalidArgument, InvalidType
+from loopc._network_types import data_type, numpy_type
 from loopc._openvino_names import PortNames, port_names
 from loopc._options import SessionOptions
 from loopc._session import InferenceSession, NodeArg
@@ -62,10 +75,15 @@ _NUMPY = {"float": "float32", "double": "float64"}
 
 
 class Tensor:
-    """A value: an array, as it is."""
+    """A value: an array, as it is.
+
+    Raises:
+        InvalidArgument: `array` holds something else than numbers and texts.
+    """
 
     def __init__(self, array: Any, shared_memory: bool = False) -> None:
-        self._data = np.asarray(array) if shared_memory else np.array(array)
+        given = _as_array("array", array)
+        self._data: np.ndarray = given if flag("shared_memory", shared_memory) else given.copy()
 
     @property
     def data(self) -> np.ndarray:
@@ -167,6 +185,19 @@ class ConstOutput:
 Key = int | str | ConstOutput
 
 
+def _zeros(port: ConstOutput) -> np.ndarray:
+    inner = port._port.type.removeprefix("tensor(").removesuffix(")")
+    if inner == "string":
+        return np.full(port.shape, "", object)
+    try:
+        return np.zeros(port.shape, numpy_type(data_type(_NUMPY.get(inner, inner))))
+    except (TypeError, InvalidArgument, MemoryError):
+        raise InvalidArgument(
+            f"'{port.any_name}' of shape {port.shape} and type {inner} has no array here: "
+            "set_tensor() gives it one"
+        ) from None
+
+
 def _find(ports: Sequence[ConstOutput], key: Key, kind: str) -> int:
     if isinstance(key, ConstOutput):
         key = key._port.name
@@ -176,9 +207,14 @@ def _find(ports: Sequence[ConstOutput], key: Key, kind: str) -> int:
                 return port.index
         known = ", ".join(repr(name) for port in ports for name in sorted(port.names))
         raise InvalidArgument(f"the model has no {kind} {key!r}; it has: {known or 'none'}")
-    if not -len(ports) <= key < len(ports):
-        raise InvalidArgument(f"the model has no {kind} {key}; it has {len(ports)}")
-    return key % len(ports)
+    try:
+        at = operator.index(key)
+    except (TypeError, ValueError):
+        given = type(key).__qualname__
+        raise InvalidType(f"{kind}: expected a name, a number or an {kind}, got {given}") from None
+    if not -len(ports) <= at < len(ports):
+        raise InvalidArgument(f"the model has no {kind} {at}; it has {len(ports)}")
+    return at % len(ports)
 
 
 class Results(Mapping[Key, Any]):
@@ -213,15 +249,21 @@ class Model:
     """A model that was read, and not yet compiled."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = os.fspath(path)
+        self._path = file_path("model", path)
         if not os.path.isfile(self._path):
             raise FileNotFoundError(f"cannot read {self._path!r}")
         self._shapes: dict[str, list[int | None]] = {}
 
     def reshape(self, shapes: Mapping[str, Sequence[int]]) -> None:
         """Fixes the shapes of inputs, by name; -1 leaves an extent open."""
-        for name, shape in shapes.items():
-            self._shapes[name] = [None if one == -1 else one for one in shape]
+        taken = dict(self._shapes)
+        for name, shape in mapping("shapes", shapes).items():
+            given = integers(f"shape of {string('shapes', name)!r}", shape)
+            if any(one < -1 for one in given):
+                raise InvalidArgument(f"shape of {name!r}: {given} has a negative dimension")
+            taken[name] = [None if one == -1 else one for one in given]
+        # None of them where one is wrong.
+        self._shapes = taken
 
 
 class InferRequest:
@@ -242,7 +284,8 @@ class InferRequest:
 
     def set_tensor(self, name: Key, tensor: Tensor) -> None:
         """Sets an input, by any of its names."""
-        self._given[_find(self.model_inputs, name, "input")] = tensor
+        at = _find(self.model_inputs, name, "input")
+        self._given[at] = instance("tensor", tensor, Tensor)
 
     def set_input_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """Sets an input by its number; the only one without."""
@@ -264,13 +307,11 @@ class InferRequest:
 
     def get_input_tensor(self, index: int | None = None) -> Tensor:
         """An input by its number; the only one without."""
-        if index is None:
-            index = self._only(self.model_inputs, "input")
-        if index not in self._given:
-            port = self.model_inputs[index]
-            inner = port._port.type.removeprefix("tensor(").removesuffix(")")
-            self._given[index] = Tensor(np.zeros(port.shape, _NUMPY.get(inner, inner)))
-        return self._given[index]
+        known = self.model_inputs
+        at = self._only(known, "input") if index is None else _find(known, index, "input")
+        if at not in self._given:
+            self._given[at] = Tensor(_zeros(known[at]))
+        return self._given[at]
 
     def get_output_tensor(self, index: int | None = None) -> Tensor:
         """An output by its number; the only one without.
@@ -278,11 +319,11 @@ class InferRequest:
         Raises:
             InvalidArgument: no run has ended.
         """
-        if index is None:
-            index = self._only(self.model_outputs, "output")
+        known = self.model_outputs
+        at = self._only(known, "output") if index is None else _find(known, index, "output")
         if self._results is None:
             raise InvalidArgument("no run has ended: outputs have no values")
-        return Tensor(self._results[index], shared_memory=True)
+        return Tensor(self._results[at], shared_memory=True)
 
     @staticmethod
     def _only(ports: Sequence[ConstOutput], kind: str) -> int:
@@ -327,9 +368,16 @@ class InferRequest:
     def _take(self, inputs: Any, share_inputs: bool) -> None:
         if self._running is not None and not self._running.done():
             raise InvalidArgument("the request is busy: wait() for its run")
+        taken = dict(self._given)
         for key, value in self._by_key(inputs).items():
-            tensor = value if isinstance(value, Tensor) else Tensor(value, share_inputs)
-            self.set_tensor(key, tensor)
+            at = _find(self.model_inputs, key, "input")
+            if isinstance(value, Tensor):
+                taken[at] = value
+                continue
+            given = _as_array(f"input {self.model_inputs[at].any_name!r}", value)
+            taken[at] = Tensor(given, share_inputs)
+        # None of them where one is wrong.
+        self._given = taken
 
     def _by_key(self, inputs: Any) -> dict[Any, Any]:
         if inputs is None:
@@ -359,13 +407,15 @@ class InferRequest:
         """The same for so many milliseconds; returns whether it has ended."""
         try:
             if self._running is not None:
-                self._running.result(timeout / 1000)
+                self._running.result(number("timeout", timeout) / 1000)
         except _Timeout:
             return False
         return True
 
     def set_callback(self, callback: Callable[[Any], Any], userdata: Any = None) -> None:
         """Calls `callback(userdata)`, in another thread, whenever a run has ended well."""
+        if not callable(callback):
+            raise InvalidType(f"callback: {type(callback).__qualname__} cannot be called")
         self._callback = (callback, userdata)
 
     def cancel(self) -> None:
@@ -456,6 +506,7 @@ class AsyncInferQueue:
     """
 
     def __init__(self, model: CompiledModel, jobs: int = 0) -> None:
+        instance("model", model, CompiledModel)
         count = integer(jobs, "jobs") or os.cpu_count() or 1
         if not 0 < count <= _MOST_JOBS:
             raise InvalidArgument(f"jobs: expected 0 to {_MOST_JOBS}, got {count}")
@@ -474,6 +525,8 @@ class AsyncInferQueue:
 
     def set_callback(self, callback: Callable[[InferRequest, Any], Any]) -> None:
         """Calls `callback(request, userdata)`, in another thread, whenever a run has ended."""
+        if not callable(callback):
+            raise InvalidType(f"callback: {type(callback).__qualname__} cannot be called")
         self._callback = callback
 
     def start_async(self, inputs: Any = None, userdata: Any = None) -> None:
@@ -503,12 +556,14 @@ class AsyncInferQueue:
 def _options(config: Mapping[str, Any]) -> SessionOptions:
     """What properties say of a session."""
     options = SessionOptions()
-    for key, value in config.items():
+    for key, value in mapping("config", config).items():
         if key == "INFERENCE_NUM_THREADS":
-            options.intra_op_num_threads = int(value)
+            # OpenVINO takes a text, too.
+            is_text = isinstance(value, str) and value.isascii() and value.isdecimal()
+            options.intra_op_num_threads = index_of(key, int(value) if is_text else value)
         elif key == "CACHE_DIR":
-            options.cache_dir = value or None
-        elif key not in _IGNORED:
+            options.cache_dir = file_path(key, value) or None
+        elif not isinstance(key, str) or key not in _IGNORED:
             raise InvalidArgument(f"config: there is no property {key!r}")
     return options
 
@@ -531,9 +586,7 @@ class Core:
         Raises:
             InvalidArgument: there is no such property.
         """
-        given = device_name if properties is None else properties
-        if not isinstance(given, Mapping):
-            raise InvalidArgument("properties: expected a dict")
+        given = mapping("properties", device_name if properties is None else properties)
         _options(given)
         self._properties.update(given)
 
@@ -545,7 +598,7 @@ class Core:
         """
         if property == "SUPPORTED_PROPERTIES":
             return sorted({"INFERENCE_NUM_THREADS", "CACHE_DIR", *_IGNORED})
-        if property not in self._properties:
+        if string("property", property) not in self._properties:
             raise InvalidArgument(f"there is no property {property!r}, or it was not set")
         return self._properties[property]
 
@@ -561,8 +614,9 @@ class Core:
             FileNotFoundError: there is no such file.
             InvalidArgument: `weights` are another file than the one beside the model.
         """
-        beside = os.path.splitext(os.fspath(model))[0] + ".bin"
-        if weights is not None and os.path.abspath(os.fspath(weights)) != os.path.abspath(beside):
+        beside = os.path.splitext(file_path("model", model))[0] + ".bin"
+        given = beside if weights is None else file_path("weights", weights)
+        if os.path.abspath(given) != os.path.abspath(beside):
             raise InvalidArgument(f"weights: they are read from {beside!r}")
         return Model(model)
 
@@ -585,9 +639,10 @@ class Core:
             InvalidArgument: there is no such device or property.
         """
         devices = {"CPU": None, "AUTO": None, "GPU": "cuda:0"}
-        if device_name not in devices:
+        if string("device_name", device_name) not in devices:
             raise InvalidArgument(f"device_name: {device_name!r}: it is CPU, AUTO or GPU")
-        options = _options({**self._properties, **(config or {})})
+        given = {} if config is None else mapping("config", config)
+        options = _options({**self._properties, **given})
         read = model if isinstance(model, Model) else self.read_model(model)
         return CompiledModel(read, options, devices[device_name])
 

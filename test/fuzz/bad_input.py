@@ -10,6 +10,7 @@
     bad_input.py onnx --seeds 0:1000         models of ONNX's tests, and with loops
     bad_input.py openvino --seeds 0:1000     OpenVINO's IR
     bad_input.py mlir --seeds 0:1000         MLIR of test/ through passes and the compiler
+    bad_input.py types --seeds 0:1000        the same with other types all over, which mostly verify
     bad_input.py calls --seeds 0:100         the C API, 300 calls a seed
     bad_input.py options --seeds 0:1000      wrong command lines of loopc and loopc-run
     bad_input.py runs --seeds 0:1000         valid models with inputs that do not fit them
@@ -257,19 +258,31 @@ def passes(folder: str = ".") -> list[str]:
 def _mlir(options: argparse.Namespace) -> Iterator[Trial]:
     from text_mutants import text_mutant
 
+    yield from _changed(options, text_mutant)
+
+
+def _types(options: argparse.Namespace) -> Iterator[Trial]:
+    from text_mutants import retyped
+
+    yield from _changed(options, retyped)
+
+
+def _changed(options: argparse.Namespace, mutant: Callable[[str, int], bytes]) -> Iterator[Trial]:
+    """Pieces of MLIR, changed, through a pass alone or the compiler."""
     pieces, own = _pieces(options.only), passes()
     random.Random(1).shuffle(pieces)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.mlir"
         for seed in options.seeds:
             name, text = pieces[seed % len(pieces)]
-            data = text_mutant(text, seed)
+            data = mutant(text, seed)
             path.write_bytes(data)
             step = random.Random(seed).choice([*own, "loopc", "loopc", "canonicalize"])
             if step == "loopc":
                 verdict = _tool(options, "loopc", str(path), "-o", str(path.with_suffix(".o")))
             else:
-                verdict = _tool(options, "loopc-opt", f"--{step}", str(path), "-o", "/dev/null")
+                verdict = _tool(options, "loopc-opt", f"--{step}", str(path), "-o", "/dev/null",
+                                "--allow-unregistered-dialect")  # fmt: skip
             yield f"{seed} ({name}, {step})", ".mlir", data, verdict
 
 
@@ -307,6 +320,7 @@ KINDS: dict[str, Callable[[argparse.Namespace], Iterator[Trial]]] = {
     "options": _options,
     "passes": _passes,
     "runs": _runs,
+    "types": _types,
 }
 
 

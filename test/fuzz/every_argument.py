@@ -430,6 +430,10 @@ def judge(function: Callable[..., Any], arguments: dict[str, Any]) -> str:
     except (TypeError, AttributeError, ValueError) as error:
         expected = str(error) in Odd.SAID or _PYTHONS.search(str(error))
         return "" if expected else f"{type(error).__name__}: {error}"
+    except (KeyError, FileNotFoundError) as error:
+        # Of a mapping, and of a file; both say what there is, and what is not.
+        expected = re.search("the model has no|expected a|cannot read", str(error))
+        return "" if expected else f"{type(error).__name__}: {error}"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     return ""

@@ -87,6 +87,34 @@ def _swap(text: str, dice: random.Random) -> str:
     return text.replace(old, new)
 
 
+#: What elements of every type and extents of every axis may be as well.
+_ELEMENTS = (
+    *("f16", "bf16", "f32", "f64", "f8E4M3FN", "i1", "i2", "i4", "i8", "i16", "i32", "i64", "ui8"),
+    *("ui64", "index", "complex<f32>", "complex<f64>", "i7", "i128", "f80", "none", "!onnx.string"),
+)
+_EXTENTS = ("?", "0", "1", "2", "3", "17", "4096", "2147483648", "4611686018427387904")
+
+
+def retyped(text: str, seed: int) -> bytes:
+    """A text of MLIR whose types are others, all alike: what was verified mostly still is.
+
+    All elements of one type become elements of another, or all extents of one number another
+    number or an open one; now and then both.
+    """
+    dice = random.Random(seed)
+    for _ in range(dice.choice((1, 1, 2))):
+        elements = sorted(set(re.findall(r"(?<=[x<])(?:f|bf|i|ui)\d+\w*(?=[>,])", text)))
+        extents = sorted(set(re.findall(r"(?<=[<x])(?:\?|\d+)(?=x)", text)))
+        if elements and (not extents or dice.random() < 0.5):
+            old, new = re.escape(dice.choice(elements)), dice.choice(_ELEMENTS)
+            # Constants of numbers have the type alone.
+            text = re.sub(rf"(?<=[x<]){old}(?=[>,])|(?<=[ :(]){old}(?![\w.])", new, text)
+        elif extents:
+            old, new = re.escape(dice.choice(extents)), dice.choice(_EXTENTS)
+            text = re.sub(rf"(?<=[<x]){old}(?=x)", new, text)
+    return text.encode()
+
+
 def xml_mutant(text: str, seed: int) -> bytes:
     """OpenVINO IR with one to three changes of its elements, or of bytes."""
     dice = random.Random(seed)

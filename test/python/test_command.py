@@ -8,11 +8,14 @@
 """The command: what it prints, and what it returns."""
 
 import os
+import re
 import subprocess
 import sys
 
 import loopc
 import numpy as np
+import onnx
+import onnx.numpy_helper
 import pytest
 
 MODEL = """<ir_version: 10, opset_import: ["" : 21]>
@@ -114,3 +117,50 @@ def test_doctor_says_what_to_do(tmp_path):
     status, out, _ = loopc_command("doctor", LOOPC_CACHE_DIR=str(others))
     assert status == 1
     assert f"chmod go-w {others}" in out
+
+
+def test_standard_output_that_takes_nothing(model):
+    for arguments in ("--help", "doctor", f"run {model}"):
+        done = subprocess.run(
+            f"{sys.executable} -m loopc {arguments} > /dev/full",
+            shell=True,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 3
+        assert re.fullmatch(
+            "loopc(-run)?: error: cannot write to the standard output: No space left on device\n",
+            done.stderr,
+        )
+
+
+def test_standard_streams_that_are_closed(model):
+    command = f"{sys.executable} -m loopc run {model} --quiet <&- >&- 2>&-"
+    assert subprocess.run(command, shell=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("emit", ["obj", "asm"])
+def test_compiling_over_what_is_read(tmp_path, emit):
+    """A model, or weights beside it, are not written to."""
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph(
+            [onnx.helper.make_node("Add", ["x", "w"], ["y"])],
+            "g",
+            [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [512])],
+            [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [512])],
+            [onnx.numpy_helper.from_array(np.ones(512, np.float32), "w")],
+        ),
+        ir_version=10,
+        opset_imports=[onnx.helper.make_opsetid("", 21)],
+    )
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path, save_as_external_data=True, location="m.data", size_threshold=0)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    for output, what in (("m.onnx", "input"), ("m.data", "data of the model")):
+        with pytest.raises(loopc.CompileError, match=f"LC0101: {what} and output are one file"):
+            loopc.compile(path, tmp_path / output, emit=emit)
+        status, _, err = loopc_command("compile", path, "-o", tmp_path / output, f"--emit={emit}")
+        assert status == 2
+        assert f"LC0101: {what} and output are one file" in err
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before

@@ -322,3 +322,19 @@ def test_what_is_no_integer(wrong) -> None:
         n.add_gather(x, x, wrong)
     with pytest.raises(loopc.InvalidArgument, match="integer"):
         n.add_elementwise(x, x, wrong)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_slices_whose_last_place_has_more_than_64_bits(known):
+    """Element 0 + 2^62 * 4 was taken for element 0."""
+    net = network.create_network("n")
+    x = net.add_input("x", np.float32, (2, 3))
+    layer = net.add_slice(x, (0, 0), (2**62 + 1, 3), (4, 1))
+    feeds = {"x": np.ones((2, 3), np.float32)}
+    if not known:
+        layer.set_input(2, net.add_input("size", np.int64, (2,)))
+        feeds["size"] = np.array([2**62 + 1, 3])
+    layer.get_output(0).name = "y"
+    net.mark_output(layer.get_output(0))
+    with pytest.raises(loopc.Error, match=r"not inside of (its extent 2|the extents)"):
+        loopc.InferenceSession(net).run(None, feeds)

@@ -10,6 +10,7 @@
 
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OptionParser.h"
+#include "loopc/Support/OutputFile.h"
 
 #include "llvm/Support/CommandLine.h"
 
@@ -313,6 +314,27 @@ static bool readDevice(const Flags &flags, Options &options) {
   return true;
 }
 
+/// Files and folders: none without a name, and none written that is read for
+/// something else.
+static bool readPaths(const Flags &flags, Options &options) {
+  for (const cl::opt<std::string> *option :
+       {&flags.inputsPath, &flags.statesPath, &flags.saveStates, &flags.expect,
+        &flags.output})
+    if (option->getNumOccurrences() && option->empty())
+      return refuse("--" + option->ArgStr + ": the name is empty");
+  SmallVector<loopc::NamedFile> read = {{"model", flags.model},
+                                        {"--inputs", flags.inputsPath},
+                                        {"--expect", flags.expect}};
+  for (const std::string &library : flags.customOps)
+    read.push_back({"--custom-ops", library});
+  std::string same = loopc::findSameFile(
+      read, {{"--output", flags.output},
+             // The states of one run are what the next begins with.
+             {"--save-states", flags.saveStates},
+             {"--profile", flags.profile}});
+  return same.empty() || refuse(same);
+}
+
 static bool readOptions(const Flags &flags, Options &options) {
   options.model = flags.model;
   options.modelName = flags.name;
@@ -377,8 +399,8 @@ static bool readOptions(const Flags &flags, Options &options) {
   for (const std::string &library : flags.customOps)
     if (loopc_compile_options_add_custom_ops(compile, library.c_str()))
       return refuse("--custom-ops: expected the path of a library");
-  return readDims(flags, options) && readBench(flags, options) &&
-         readDevice(flags, options);
+  return readPaths(flags, options) && readDims(flags, options) &&
+         readBench(flags, options) && readDevice(flags, options);
 }
 
 /// Takes LLVM's own options out of the parser: hundreds of global variables,

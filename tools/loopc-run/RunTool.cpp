@@ -10,6 +10,7 @@
 
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/ProgressLine.h"
+#include "loopc/Support/StandardStreams.h"
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/BinaryFormat/Magic.h"
@@ -31,7 +32,11 @@ using namespace loopc::run;
 static loopc_cancel_token cancelToken;
 
 /// The first SIGINT ends the compilation or the run; the second the program.
+/// A job in the background, which ignores it, goes on to.
 static void installInterruptHandler() {
+  struct sigaction before = {};
+  if (sigaction(SIGINT, nullptr, &before) == 0 && before.sa_handler == SIG_IGN)
+    return;
   struct sigaction action = {};
   action.sa_handler = [](int) { loopc_cancel(&cancelToken); };
   action.sa_flags = SA_RESETHAND;
@@ -377,7 +382,8 @@ static ExitCode runModel(loopc_session *session, const Options &options) {
   return code;
 }
 
-int loopc::run::runTool(int argc, const char *const *argv) {
+/// What the command line asks for, without standard output.
+static ExitCode runCommand(int argc, const char *const *argv) {
   Options options;
   options.compile = loopc_compile_options_create();
   scope_exit freeOptions(
@@ -392,10 +398,12 @@ int loopc::run::runTool(int argc, const char *const *argv) {
   code = options.describe ? printModel(*loopc_session_model(session))
                           : runModel(session, options);
   loopc_session_destroy(session);
-  outs().flush();
-  if (std::error_code error = outs().error()) {
-    // Else LLVM ends the program, as if it were a fault of it.
-    outs().clear_error();
+  return code;
+}
+
+int loopc::run::runTool(int argc, const char *const *argv) {
+  ExitCode code = runCommand(argc, argv);
+  if (std::error_code error = loopc::finishStandardStreams()) {
     printError("cannot write to the standard output: " + error.message());
     return code == ExitOk ? ExitFile : code;
   }

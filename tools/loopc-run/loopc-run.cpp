@@ -8,11 +8,14 @@
 
 #include "RunTool.h"
 
+#include "loopc/Support/StandardStreams.h"
+
 #include "llvm/Support/PrettyStackTrace.h"
 
 #include <csignal>
 
 int main(int argc, char **argv) {
+  loopc::reserveStandardStreams();
   llvm::setBugReportMsg("This is a fault of loopc-run. Please report it, with "
                         "the model, and the text below.\n");
   // A file that becomes too large is an error of writing it.

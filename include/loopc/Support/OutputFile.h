@@ -11,6 +11,7 @@
 #ifndef LOOPC_SUPPORT_OUTPUTFILE_H
 #define LOOPC_SUPPORT_OUTPUTFILE_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -55,6 +56,19 @@ private:
   std::unique_ptr<llvm::raw_pwrite_stream> stream;
   bool isFinished = false;
 };
+
+/// A file that a program reads or writes, and what it is: {"output", "m.o"}.
+struct NamedFile {
+  llvm::StringRef what;
+  std::string path;
+};
+
+/// "input and output are one file, 'm.onnx'" where one of `written` is among
+/// `read`, or is written twice; else "". Files are one by any of their names.
+/// An empty path is no file, "-" is two streams, and what is no plain file
+/// holds nothing that could be lost.
+std::string findSameFile(llvm::ArrayRef<NamedFile> read,
+                         llvm::ArrayRef<NamedFile> written);
 
 } // namespace loopc
 

@@ -10,6 +10,8 @@
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::network;
@@ -151,15 +153,16 @@ Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
   SmallVector<int64_t> ends;
   for (size_t k = 0; known && k < axes.size(); ++k) {
     int64_t first = (*starts)[k], count = (*sizes)[k];
-    int64_t last = first + (count - 1) * strides[k];
-    int64_t extent = type.getDimSize(axes[k]);
+    int64_t extent = type.getDimSize(axes[k]), last = first, way;
+    // What has more than 64 bits lies in no tensor.
     bool inside =
-        [&](int64_t at) {
-          return at >= 0 && (type.isDynamicDim(axes[k]) || at < extent);
-        }(std::min(first, last)) &&
-        (type.isDynamicDim(axes[k]) || std::max(first, last) < extent);
-    if (count < 0 || (count && !inside)) {
-      fail(Diag::BadLayer) << "elements " << first << " to " << last
+        count <= 0 ||
+        (!llvm::MulOverflow(count - 1, strides[k], way) &&
+         !llvm::AddOverflow(first, way, last) && std::min(first, last) >= 0 &&
+         (type.isDynamicDim(axes[k]) || std::max(first, last) < extent));
+    if (count < 0 || !inside) {
+      fail(Diag::BadLayer) << count << " elements from " << first
+                           << " on with a stride of " << strides[k]
                            << " of axis " << axes[k]
                            << " are not inside of its extent"
                            << (type.isDynamicDim(axes[k])
@@ -178,15 +181,23 @@ Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
   Value zero = constantInt(0), one = constantInt(1);
   SmallVector<int64_t> signs(
       llvm::map_range(strides, [](int64_t s) { return s > 0 ? 1 : -1; }));
-  Value last =
-      node("Add", {start, node("Mul", {node("Sub", {size, one}), stride})});
+  SmallVector<int64_t> widths(llvm::map_range(strides, [=](int64_t s) {
+    return s < 0 ? -std::max(s, kBeforeAll) : s;
+  }));
+  Value steps = node("Sub", {size, one});
+  Value last = node("Add", {start, node("Mul", {steps, stride})});
   Value extents = node("Gather", {node("Shape", x), over});
+  // With so many steps the product above cannot have more than 64 bits.
+  Value few =
+      node("LessOrEqual", {steps, node("Div", {node("Sub", {extents, one}),
+                                               constantInts(widths)})});
   auto inside = [&](Value at) {
     return node("And", {node("GreaterOrEqual", {at, zero}),
                         node("Less", {at, extents})});
   };
   Value none = node("Equal", {size, zero});
-  Value good = node("Or", {none, node("And", {inside(start), inside(last)})});
+  Value good = node("And", {few, node("And", {inside(start), inside(last)})});
+  good = node("Or", {none, good});
   good = node("And", {good, node("GreaterOrEqual", {size, zero})});
   Value all = node("ReduceMin", good, attr("keepdims", int64_t(0)));
   if (!all)

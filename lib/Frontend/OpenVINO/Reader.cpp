@@ -59,6 +59,18 @@ FailureOr<int64_t> File::integer(pugi::xml_node node, const char *name,
   return value;
 }
 
+LogicalResult
+File::integers(pugi::xml_node node,
+               ArrayRef<std::pair<const char *, int64_t *>> attributes) {
+  for (auto [name, value] : attributes) {
+    FailureOr<int64_t> read = integer(node, name);
+    if (failed(read))
+      return failure();
+    *value = *read;
+  }
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Layers
 //===----------------------------------------------------------------------===//
@@ -170,11 +182,10 @@ LogicalResult File::readLayer(pugi::xml_node node, Layer &layer,
   if (layer.type != "Loop" && layer.type != "TensorIterator")
     return success();
   for (pugi::xml_node edge : node.child("back_edges").children("edge")) {
-    FailureOr<int64_t> from = integer(edge, "from-layer");
-    FailureOr<int64_t> to = integer(edge, "to-layer");
-    if (failed(from) || failed(to))
+    int64_t from, to;
+    if (failed(integers(edge, {{"from-layer", &from}, {"to-layer", &to}})))
       return failure();
-    layer.backEdges.push_back({*from, *to, edge});
+    layer.backEdges.push_back({from, to, edge});
   }
   return add("body", "port_map");
 }
@@ -195,12 +206,11 @@ LogicalResult File::readEdges(pugi::xml_node list, Graph &graph) {
   for (Layer &layer : graph.layers)
     layer.sources.assign(layer.inputs.size(), {kNone, 0});
   for (pugi::xml_node edge : list.children("edge")) {
-    FailureOr<int64_t> fromLayer = integer(edge, "from-layer"),
-                       fromPort = integer(edge, "from-port"),
-                       toLayer = integer(edge, "to-layer"),
-                       toPort = integer(edge, "to-port");
-    if (failed(fromLayer) || failed(fromPort) || failed(toLayer) ||
-        failed(toPort))
+    int64_t fromLayer, fromPort, toLayer, toPort;
+    if (failed(integers(edge, {{"from-layer", &fromLayer},
+                               {"from-port", &fromPort},
+                               {"to-layer", &toLayer},
+                               {"to-port", &toPort}})))
       return failure();
     auto find = [&](int64_t layer, int64_t port,
                     bool isOutput) -> FailureOr<Source> {
@@ -219,16 +229,16 @@ LogicalResult File::readEdges(pugi::xml_node list, Graph &graph) {
              << " port " << port << " of layer " << layer << ", " << found.type
              << " '" << found.name << "', which does not exist";
     };
-    FailureOr<Source> from = find(*fromLayer, *fromPort, /*isOutput=*/true);
+    FailureOr<Source> from = find(fromLayer, fromPort, /*isOutput=*/true);
     if (failed(from))
       return failure();
-    FailureOr<Source> to = find(*toLayer, *toPort, /*isOutput=*/false);
+    FailureOr<Source> to = find(toLayer, toPort, /*isOutput=*/false);
     if (failed(to))
       return failure();
     Source &source = graph.layers[to->layer].sources[to->port];
     if (source.layer != kNone)
       return error(edge, Diag::IREdge) << "a second edge leads to input port "
-                                       << *toPort << " of layer " << *toLayer;
+                                       << toPort << " of layer " << toLayer;
     source = *from;
   }
   for (const Layer &layer : graph.layers)

@@ -116,6 +116,10 @@ private:
   /// there is no `otherwise`.
   FailureOr<int64_t> integer(pugi::xml_node node, const char *name,
                              std::optional<int64_t> otherwise = {});
+  /// Several of them, up to the first that is wrong: one error.
+  LogicalResult
+  integers(pugi::xml_node node,
+           llvm::ArrayRef<std::pair<const char *, int64_t *>> attributes);
   mlir::InFlightDiagnostic error(pugi::xml_node node, Diag diag);
 
   llvm::StringRef bytes;

@@ -123,9 +123,11 @@ private:
     }
     if (!dest.rows)
       return;
-    if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
-      if (axis > type.getRank())
-        return;
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    // An error of the first iteration.
+    if (axis > (type ? type.getRank() : 0))
+      return;
+    if (type) {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPoint(loop.getYield());
       dest.dims = resolveDims(b, loop.getLoc(), value);

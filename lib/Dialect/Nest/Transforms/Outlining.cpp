@@ -171,11 +171,17 @@ void loopc::disableRuntimeUnrolling(func::FuncOp function) {
 /// Fixed buffers below this are not told apart.
 static constexpr int64_t kSmallBytes = 64 << 10;
 
+/// The product of the extents may have more than 64 bits.
 static bool isSmall(MemRefType type) {
   Type element = type.getElementType();
-  return type.hasStaticShape() && element.isIntOrFloat() &&
-         type.getNumElements() <
-             kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth());
+  if (!type.hasStaticShape() || !element.isIntOrFloat())
+    return false;
+  int64_t room = kSmallBytes * 8 / int64_t(element.getIntOrFloatBitWidth());
+  int64_t elements = llvm::is_contained(type.getShape(), 0) ? 0 : 1;
+  for (int64_t extent : type.getShape())
+    if ((elements *= std::min(extent, room)) >= room)
+      return false;
+  return true;
 }
 
 bool loopc::namesPlace(Operation *op) {

@@ -178,3 +178,16 @@ func.func @length_of_complex(%go: i1, %len: i64, %x: tensor<4xcomplex<f32>>) -> 
   }
   return %all : tensor<?x4xcomplex<f32>>
 }
+
+// Numbers have no such axis, which is an error of the first iteration.
+// CHECK-LABEL: func.func @no_such_axis_of_numbers(
+// CHECK: loop.loop
+// CHECK-SAME: trips
+// CHECK: collect(tensor<*xf32> axis 3)
+func.func @no_such_axis_of_numbers(%m: i64, %x: f32) -> tensor<*xf32> {
+  %ys = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+      collect(tensor<*xf32> axis 3) {
+    loop.yield while(%c : i1) collect(%x : f32)
+  }
+  return %ys : tensor<*xf32>
+}

@@ -24,6 +24,8 @@ def main() -> int:
         delay = float(arguments[1])
         arguments = arguments[2:]
     expected = int(arguments[0])
+    # Where this is a job in the background, SIGINT is ignored, and so by what it starts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(arguments[1:])
     if delay is not None:
         time.sleep(delay)
