@@ -1,0 +1,254 @@
+# ===- test_generation.py - Searches around decoders ------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""onnxruntime's operators that generate tokens with a decoder, beside onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import loopc
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper, parser
+
+WORDS = 19
+HEADS, SIZE = 2, 4
+WIDTH = HEADS * SIZE
+
+# One layer of a GPT: past_K and present_K are [2, B, heads, words so far, size].
+LAYER = """
+  all# = MatMul(x#, project#)
+  q1#, k1#, v1# = Split<axis = 2, num_outputs = 3>(all#)
+  apart# = Constant<value_ints = [0, 0, 2, 4]>()
+  q2# = Reshape(q1#, apart#)
+  k2# = Reshape(k1#, apart#)
+  v2# = Reshape(v1#, apart#)
+  q# = Transpose<perm = [0, 2, 1, 3]>(q2#)
+  k3# = Transpose<perm = [0, 2, 1, 3]>(k2#)
+  v3# = Transpose<perm = [0, 2, 1, 3]>(v2#)
+  k4# = Unsqueeze(k3#, first)
+  v4# = Unsqueeze(v3#, first)
+  new# = Concat<axis = 0>(k4#, v4#)
+  present_# = Concat<axis = 3>(past_#, new#)
+  k5#, v5# = Split<axis = 0, num_outputs = 2>(present_#)
+  k# = Squeeze(k5#, first)
+  v# = Squeeze(v5#, first)
+  kT# = Transpose<perm = [0, 1, 3, 2]>(k#)
+  near# = MatMul(q#, kT#)
+  biased# = Add(near#, bias)
+  weights# = Softmax<axis = -1>(biased#)
+  seen0# = MatMul(weights#, v#)
+  seen1# = Transpose<perm = [0, 2, 1, 3]>(seen0#)
+  together# = Constant<value_ints = [0, 0, 8]>()
+  seen# = Reshape(seen1#, together#)
+  x@ = Add(x#, seen#)
+"""
+
+
+def gpt(layers: int = 1, seed: int = 0, captured: bool = False) -> tuple[Any, list[Any]]:
+    """A decoder, and the initializers that it captures from around it."""
+    rng = np.random.default_rng(seed)
+    pasts = "".join(f", float[2, B, {HEADS}, P, {SIZE}] past_{k}" for k in range(layers))
+    presents = "".join(f", float[2, B, {HEADS}, T, {SIZE}] present_{k}" for k in range(layers))
+    body = "".join(LAYER.replace("#", str(k)).replace("@", str(k + 1)) for k in range(layers))
+    graph = parser.parse_graph(f"""
+decoder (int32[B, S] input_ids, int32[B, S] position_ids, int32[B, T] attention_mask{pasts})
+     => (float[B, S, {WORDS}] logits{presents}) {{
+  word = Gather(words, input_ids)
+  place = Gather(places, position_ids)
+  x0 = Add(word, place)
+  first = Constant<value_ints = [0]>()
+  one = Constant<value_ints = [1]>()
+  inner = Constant<value_ints = [1, 2]>()
+  readBits = Cast<to = 9>(attention_mask)
+  read = Unsqueeze(readBits, inner)
+  length = Shape<start = 1, end = 2>(input_ids)
+  total = Shape<start = 1, end = 2>(attention_mask)
+  square = Concat<axis = 0>(length, total)
+  bit = Constant<value = int64 {{1}}>()
+  bits = Expand(bit, square)
+  before = Sub(total, length)
+  scalar = Constant<value = int64[0] {{}}>()
+  shift = Reshape(before, scalar)
+  lower = Trilu<upper = 0>(bits, shift)
+  causal = Cast<to = 9>(lower)
+  visible = And(read, causal)
+  nothing = Constant<value = float {{0.0}}>()
+  never = Constant<value = float {{-10000.0}}>()
+  bias = Where(visible, nothing, never)
+  {body}
+  logits = MatMul(x{layers}, out)
+}}""")
+    weights = {
+        "words": rng.standard_normal((WORDS, WIDTH)),
+        "places": rng.standard_normal((64, WIDTH)),
+        "out": rng.standard_normal((WIDTH, WORDS)) * 2,
+        **{f"project{k}": rng.standard_normal((WIDTH, 3 * WIDTH)) for k in range(layers)},
+    }
+    made = [numpy_helper.from_array(v.astype(np.float32), n) for n, v in weights.items()]
+    if captured:
+        return graph, made
+    graph.initializer.extend(made)
+    return graph, []
+
+
+def model(
+    op: str,
+    feeds: dict[str, Any],
+    outputs: list[tuple[str, int]],
+    *,
+    open_shapes: bool = True,
+    constants: tuple[str, ...] = (),
+    captured: list[Any] | None = None,
+    **attributes: Any,
+) -> tuple[bytes, dict[str, np.ndarray]]:
+    """A model of one node; an input that is None is left out."""
+    names = ["" if v is None else n for n, v in feeds.items()]
+    given = {n: np.asarray(v) for n, v in feeds.items() if v is not None}
+    while names and not names[-1]:
+        names.pop()
+    node = helper.make_node(op, names, [n for n, _ in outputs], "search", domain="com.microsoft")
+    for name, value in attributes.items():
+        node.attribute.append(helper.make_attribute(name, value))
+    inputs, initializers = [], list(captured or [])
+    for name, value in list(given.items()):
+        if name in constants:
+            initializers.append(numpy_helper.from_array(given.pop(name), name))
+            continue
+        shape = [f"{name}_{k}" if open_shapes and n != 1 else n for k, n in enumerate(value.shape)]
+        element = helper.np_dtype_to_tensor_dtype(value.dtype)
+        inputs.append(helper.make_tensor_value_info(name, element, shape))
+    results = [helper.make_tensor_value_info(n, t, None) for n, t in outputs if n]
+    graph = helper.make_graph([node], "generation", inputs, results, initializers)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=9)
+    return made.SerializeToString(), given
+
+
+def peer(made: bytes, feeds: dict[str, np.ndarray]) -> list[Any]:
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    session = onnxruntime.InferenceSession(made, options, providers=["CPUExecutionProvider"])
+    return session.run(None, feeds)
+
+
+def check(want: Any, value: Any, pad: int) -> None:
+    assert value.dtype == want.dtype and value.shape == want.shape
+    if want.dtype.kind == "f":
+        np.testing.assert_allclose(value, want, rtol=1e-4, atol=1e-4)
+        return
+    # What is behind the end of all sequences onnxruntime's greedy search leaves unset.
+    used = np.flatnonzero((value != pad).any(axis=tuple(range(value.ndim - 1))))
+    end = used[-1] + 2 if len(used) else 1
+    np.testing.assert_array_equal(value[..., :end], want[..., :end])
+
+
+def compare(op: str, feeds: dict[str, Any], outputs: list[tuple[str, int]], **more: Any) -> Any:
+    """With extents that are open and with ones that are known."""
+    got: Any = None
+    for open_shapes in (True, False):
+        made, given = model(op, feeds, outputs, open_shapes=open_shapes, **more)
+        expected = peer(made, given)
+        got = loopc.InferenceSession(made).run(None, given)
+        for want, value in zip(expected, got, strict=True):
+            check(want, value, more["pad_token_id"])
+    return got
+
+
+def int32(*values: int) -> np.ndarray:
+    return np.array(values, np.int32)
+
+
+def prompt(batch: int, length: int, seed: int = 0, pads: int = 0) -> np.ndarray:
+    ids = np.random.default_rng(seed).integers(2, WORDS, (batch, length)).astype(np.int32)
+    ids[0, :pads] = 0
+    return ids
+
+
+GREEDY = [("sequences", TensorProto.INT32)]
+
+
+def greedy(ids: np.ndarray, length: int, **inputs: Any) -> dict[str, Any]:
+    names = ("min_length", "repetition_penalty", "vocab_mask", "prefix_vocab_mask",
+             "attention_mask")  # fmt: skip
+    rest = {n: inputs.get(n) for n in names}
+    return {"input_ids": ids, "max_length": int32(length), **rest}
+
+
+IDS = {"eos_token_id": 1, "pad_token_id": 0}
+
+
+def test_greedy() -> None:
+    for layers, batch, length, seed in ((1, 1, 3, 0), (2, 3, 5, 1), (1, 2, 1, 2)):
+        decoder, _ = gpt(layers, seed)
+        ids = prompt(batch, length, seed)
+        for end in (-1, 1, 7):
+            given = greedy(ids, 16)
+            compare(
+                "GreedySearch", given, GREEDY, decoder=decoder, eos_token_id=end, pad_token_id=0
+            )
+
+
+def test_greedy_ends_together() -> None:
+    """The loop goes on until all sequences have ended, and the rest is padding."""
+    decoder, _ = gpt(1, 3)
+    ids = prompt(3, 2, 3)
+    (free,) = compare("GreedySearch", greedy(ids, 40), GREEDY, decoder=decoder, **IDS)
+    ends = set(free[0, 2:]) & set(free[1, 2:]) & set(free[2, 2:])
+    for end in sorted(ends or set(free[0, 2:6])):
+        given = {"eos_token_id": int(end), "pad_token_id": 0}
+        compare("GreedySearch", greedy(ids, 40), GREEDY, decoder=decoder, **given)
+
+
+def test_greedy_scores() -> None:
+    """What changes the scores, one after the other and all together."""
+    decoder, _ = gpt(1, 4)
+    ids = prompt(2, 4, 4, pads=1)
+    rng = np.random.default_rng(4)
+    words = rng.integers(0, 4, WORDS).clip(0, 1).astype(np.int32)
+    begins = rng.integers(0, 2, (2, WORDS)).astype(np.int32)
+    inputs: dict[str, Any] = {
+        "min_length": int32(12),
+        "repetition_penalty": np.array([1.7], np.float32),
+        "vocab_mask": words,
+        "prefix_vocab_mask": begins,
+        "attention_mask": int32(0, 1, 1, 1, 1, 1, 0, 1).reshape(2, 4),
+    }
+    for names in ([], *([n] for n in inputs), list(inputs)):
+        for gram in (0, 1, 3) if len(names) != 1 else (0,):
+            given = greedy(ids, 4 + (8 if gram == 1 else 16), **{n: inputs[n] for n in names})
+            compare("GreedySearch", given, GREEDY, decoder=decoder, no_repeat_ngram_size=gram,
+                    eos_token_id=5, pad_token_id=0)  # fmt: skip
+
+
+def test_greedy_of_another_first_decoder() -> None:
+    decoder, _ = gpt(1, 5)
+    first, _ = gpt(1, 6)
+    given = greedy(prompt(2, 3, 5), 12)
+    (plain,) = compare("GreedySearch", given, GREEDY, decoder=decoder, **IDS)
+    made, feeds = model("GreedySearch", given, GREEDY, decoder=decoder, init_decoder=first, **IDS)
+    (value,) = loopc.InferenceSession(made).run(None, feeds)
+    assert (value != plain).any()
+
+
+def test_decoders_capture() -> None:
+    """Their weights may be those of the model, and lengths constants."""
+    decoder, weights = gpt(2, 7, captured=True)
+    compare("GreedySearch", greedy(prompt(2, 3, 7), 12), GREEDY, decoder=decoder,
+            captured=weights, constants=("max_length",), **IDS)  # fmt: skip
+
+
+def test_too_short_a_length() -> None:
+    decoder, _ = gpt()
+    made, feeds = model("GreedySearch", greedy(prompt(1, 5), 5), GREEDY, decoder=decoder, **IDS)
+    with pytest.raises(Exception, match="max_length"):
+        peer(made, feeds)
+    with pytest.raises(loopc.Error):
+        loopc.InferenceSession(made).run(None, feeds)
