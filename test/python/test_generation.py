@@ -252,3 +252,34 @@ def test_too_short_a_length() -> None:
         peer(made, feeds)
     with pytest.raises(loopc.Error):
         loopc.InferenceSession(made).run(None, feeds)
+
+
+BEAM = [
+    ("sequences", TensorProto.INT32),
+    ("sequences_scores", TensorProto.FLOAT),
+    ("scores", TensorProto.FLOAT),
+]
+
+
+def beams(ids: np.ndarray, length: int, count: int, kept: int = 1, **inputs: Any) -> dict[str, Any]:
+    names = ("repetition_penalty", "vocab_mask", "prefix_vocab_mask",
+             "attention_mask", "decoder_input_ids", "logits_processor")  # fmt: skip
+    return {
+        "input_ids": ids,
+        "max_length": int32(length),
+        "min_length": inputs.get("min_length", int32(0)),  # onnxruntime needs it
+        "num_beams": int32(count),
+        "num_return_sequences": int32(kept),
+        # onnxruntime needs it for the type of the scores.
+        "length_penalty": inputs.get("length_penalty", np.array([1.0], np.float32)),
+        **{n: inputs.get(n) for n in names},
+    }
+
+
+def test_beams() -> None:
+    for layers, batch, length, count, kept, seed in ((1, 1, 3, 4, 2, 10), (2, 3, 2, 3, 3, 11)):
+        decoder, _ = gpt(layers, seed)
+        ids = prompt(batch, length, seed)
+        for end in (1, 7):
+            compare("BeamSearch", beams(ids, 14, count, kept), BEAM[:2], decoder=decoder,
+                    eos_token_id=end, pad_token_id=0)  # fmt: skip

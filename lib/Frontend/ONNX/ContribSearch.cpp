@@ -180,8 +180,8 @@ static std::string writeChanges(const ContribCall &call,
   if (has(inputs.minLength))
     change("short# = Less(length#, least)\n"
            "early# = And(short#, isEnd)\n"
-           "ended# = Where(early#, lowest, SCORES)\n",
-           "ended#");
+           "lasting# = Where(early#, lowest, SCORES)\n",
+           "lasting#");
   return text + "chosen# = Identity(" + scores + ")\n";
 }
 
@@ -213,8 +213,6 @@ static std::string writeShared(const ContribCall &call,
   if (has(inputs.words))
     text += "wordBits = Cast<to = 9>(vocab_mask)\n"
             "isWord = Unsqueeze(wordBits, axis0)\n";
-  if (has(inputs.prefixWords))
-    text += "isPrefix = Cast<to = 9>(prefix_vocab_mask)\n";
   if (has(inputs.minLength))
     text += "least64 = Cast<to = 7>(min_length)\n"
             "least = Reshape(least64, one)\n"
@@ -231,11 +229,39 @@ static std::string writeShared(const ContribCall &call,
 // Prompts
 //===----------------------------------------------------------------------===//
 
-/// The first call of a decoder that has the prompt: logits0 and states s0, s1
-/// and so on, positions and mask0 [B, S], lengths [B, 1] without padding.
-static std::string writePrompt(const ContribCall &call,
-                               const Decoder &decoder) {
+namespace {
+
+/// What a search needs to know of a family of models.
+struct Model {
+  /// Nodes that make start [B, S], the words that sequences begin with, logits0
+  /// behind them, states s0, s1 and so on, and what else the calls need.
+  std::string prompt;
+  /// Nodes of the loop's body that make logitsB and presentB0, presentB1 and so
+  /// on of token [N, 1], pastB0, pastB1 and so on, and the new values of
+  /// extras.
+  std::string call;
+  unsigned states = 0;
+  /// The axis of the states that goes by sequences, and their type.
+  unsigned axis = 0;
+  StringRef element;
+  /// What the calls need of the prompt, by sequences along axis 0: the loop
+  /// finds it under the same names with "Rows" behind.
+  SmallVector<std::string> repeated;
+  /// Other values that the loop carries: int32, initial value, argument,
+  /// result.
+  struct Extra {
+    StringRef init, argument, result;
+  };
+  SmallVector<Extra> extras;
+};
+
+} // namespace
+
+/// The first call of a decoder that has the prompt, and the others.
+static std::string writePrompt(const ContribCall &call, const Decoder &decoder,
+                               int attentionMask) {
   std::string text = llvm::formatv(
+      "start = Identity(input_ids)\n"
       "isPad = Equal(input_ids, pad)\n"
       "isRead = Not(isPad)\n"
       "read = Cast<to = 6>(isRead)\n"
@@ -250,8 +276,8 @@ static std::string writePrompt(const ContribCall &call,
       "noShape = Concat<axis = 0>(two, batch, heads, none, size)\n"
       "noState32 = ConstantOfShape(noShape)\n"
       "noState = Cast<to = {3}>(noState32)\n",
-      call.has(6) ? "attention_mask" : "read", decoder.heads, decoder.size,
-      static_cast<int>(decoder.element));
+      call.has(attentionMask) ? "attention_mask" : "read", decoder.heads,
+      decoder.size, static_cast<int>(decoder.element));
   text += llvm::formatv(
       "logits0{0} = {1}<graph: graph = @{2}>(input_ids, positions, mask0",
       listNames("s", decoder.states), kCallGraph,
@@ -261,94 +287,405 @@ static std::string writePrompt(const ContribCall &call,
   return text + ")\n";
 }
 
-//===----------------------------------------------------------------------===//
-// Greedy search
-//===----------------------------------------------------------------------===//
-
-/// scores# [B, V], of the last token of logits#.
-static constexpr StringLiteral kLastScores =
-    "given# = Cast<to = 1>(logits#)\n"
-    "scores# = Gather<axis = 1>(given#, lastPlace)\n";
-
-/// next# [B, 1] and sequence and done with it, from picked#: what a sequence
-/// that has ended goes on with is padding.
-static constexpr StringLiteral kAppend =
-    "atEnd# = Equal(picked#, end)\n"
-    "doneNext# = Or(done#, atEnd#)\n"
-    "next# = Where(doneNext#, pad, picked#)\n"
-    "sequenceNext# = Concat<axis = 1>(sequence#, next#)\n"
-    "doneBits# = Cast<to = 6>(doneNext#)\n"
-    "allDone32# = ReduceMin<keepdims = 0>(doneBits#)\n"
-    "allDone# = Cast<to = 9>(allDone32#)\n"
-    "open# = Not(allDone#)\n";
-
-static constexpr StringLiteral kPickBest =
-    "best# = ArgMax<axis = 1, keepdims = 1>(chosen#)\n"
-    "picked# = Cast<to = 6>(best#)\n";
-
-/// The loop behind the prompt, and its result as `sequences`.
-static std::string writeGreedyLoop(const ContribCall &call,
-                                   const Decoder &decoder, StringRef step) {
-  StringRef element = decoder.getElement();
-  std::string states = listNames("pastB", decoder.states);
-  std::string text = llvm::formatv(
-      "prompt = Shape<start = 1, end = 2>(input_ids)\n"
-      "left = Sub(most, prompt)\n"
-      "trips = Sub(left, one)\n"
-      "nextEnd, positionEnd, maskEnd, sequenceEnd, doneEnd{0} = Loop<body = "
-      "decode (int64 i, bool c, int32[] token, int32[] position, int32[] mask, "
-      "int32[] sequenceB, bool[] doneB{1}) => (bool[] openB, int32[] nextB, "
-      "int32[] positionNext, int32[] maskNext, int32[] sequenceNextB, "
-      "bool[] doneNextB{2}) {{\n"
+/// Of the GPT family; `attentionMask` is the input of that name. Refuses and
+/// returns false where the graphs are no such decoders.
+static bool readGpt(const ContribCall &call, int attentionMask, Model &model) {
+  Decoder decoder, first;
+  if (!readDecoder(call, "decoder", decoder))
+    return false;
+  if (call.getAttr("init_decoder") && !readDecoder(call, "init_decoder", first))
+    return false;
+  model.states = decoder.states;
+  model.element = decoder.getElement();
+  model.axis = 1;
+  model.prompt = writePrompt(call, decoder, attentionMask);
+  model.repeated = {"lengths", "mask0"};
+  model.extras = {{"lengthsRows", "position", "positionNext"},
+                  {"mask0Rows", "mask", "maskNext"}};
+  model.call = llvm::formatv(
       "seen = Shape(token)\n"
       "bit = Constant<value = int32 {{1}>()\n"
       "bits = Expand(bit, seen)\n"
       "maskNext = Concat<axis = 1>(mask, bits)\n"
       "positionNext = Add(position, bit)\n"
-      "logitsB{3} = {4}<graph: graph = @decoder>(token, position, maskNext{5})"
+      "logitsB{0} = {1}<graph: graph = @decoder>(token, position, maskNext{2})"
       "\n",
-      listNames("endState", decoder.states),
-      listNames("pastB", decoder.states, element),
-      listNames("presentB", decoder.states, element),
-      listNames("presentB", decoder.states), kCallGraph, states);
-  text += step;
-  text += llvm::formatv(
-      "} >(trips, openA, nextA, lengths, mask0, sequenceNextA, doneNextA{0})\n"
-      "length = Shape<start = 1, end = 2>(sequenceEnd)\n"
-      "rest = Sub(most, length)\n"
-      "restShape = Concat<axis = 0>(batch, rest)\n"
-      "blanks = Expand(pad, restShape)\n"
-      "sequences = Concat<axis = 1>(sequenceEnd, blanks)\n",
-      listNames("s", decoder.states));
+      listNames("presentB", decoder.states), kCallGraph,
+      listNames("pastB", decoder.states));
+  return true;
+}
+
+/// The values of the prompt that the loop needs, for each sequence of the loop:
+/// those of `owner`, or the same where there is none.
+static std::string writeRepeated(const Model &model, StringRef owner) {
+  std::string text;
+  auto repeat = [&](StringRef name, unsigned axis) {
+    if (owner.empty())
+      text += llvm::formatv("{0}Rows = Identity({0})\n", name);
+    else
+      text += llvm::formatv("{0}Rows = Gather<axis = {1}>({0}, {2})\n", name,
+                            axis, owner);
+  };
+  repeat("start", 0);
+  for (const std::string &name : model.repeated)
+    repeat(name, 0);
   return text;
 }
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A value that a loop carries, of a search: with A behind it is that of the
+/// prompt's step, with B the body's argument; Next is between the two.
+struct Carried {
+  StringRef type, name;
+};
+
+} // namespace
+
+/// Nodes that make next0`suffix` and so on of the states `from`0 and so on: of
+/// each sequence that goes on, what was at its place in `rows`, where there are
+/// such.
+static std::string writeStates(const Model &model, StringRef from,
+                               StringRef rows, StringRef suffix) {
+  std::string text;
+  for (unsigned k = 0; k < model.states; ++k)
+    if (rows.empty())
+      text += llvm::formatv("next{0}{1} = Identity({2}{1})\n", suffix, k, from);
+    else
+      text += llvm::formatv("next{0}{1} = Gather<axis = {3}>({2}{1}, {4})\n",
+                            suffix, k, from, model.axis, rows);
+  return text;
+}
+
+/// trips, and the loop behind the prompt's step. `step`, with '#' for what is
+/// behind its names, makes nameNext# of each carried name#, token# and open#;
+/// `rows` are those of states. Results are nameEnd and `collected` as it is.
+static std::string writeLoop(const Model &model, StringRef step,
+                             ArrayRef<Carried> carried, StringRef rows,
+                             StringRef collected) {
+  std::string ends = "tokenEnd", arguments = "int32[] token";
+  std::string results = "int32[] tokenB", inits = "tokenA";
+  for (const Model::Extra &extra : model.extras) {
+    ends += (", " + extra.argument + "End").str();
+    arguments += (", int32[] " + extra.argument).str();
+    results += (", int32[] " + extra.result).str();
+    inits += (", " + extra.init).str();
+  }
+  for (const Carried &value : carried) {
+    ends += (", " + value.name + "End").str();
+    arguments += (", " + value.type + " " + value.name + "B").str();
+    results += (", " + value.type + " " + value.name + "NextB").str();
+    inits += (", " + value.name + "NextA").str();
+  }
+  ends += listNames("endState", model.states);
+  arguments += listNames("pastB", model.states, model.element);
+  results += listNames("nextB", model.states, model.element);
+  inits += listNames("nextA", model.states);
+  if (!collected.empty()) {
+    ends += (", " + collected).str();
+    results += (", float[] " + collected + "B").str();
+  }
+  return "startLength = Shape<start = 1, end = 2>(start)\n"
+         "left = Sub(most, startLength)\n"
+         "trips = Sub(left, one)\n" +
+         ends + " = Loop<body = decode (int64 i, bool c, " + arguments +
+         ") => (bool[] openB, " + results + ") {\n" + model.call +
+         withSuffix(step, "B") + writeStates(model, "presentB", rows, "B") +
+         "} >(trips, openA, " + inits + ")\n";
+}
+
+/// `shared`, with what needs the logits' shape behind `prompt`.
+static std::string joinShared(std::string shared, StringRef prompt) {
+  size_t split = std::min(shared.find("words1 = "), shared.size());
+  return shared.substr(0, split) + prompt.str() + shared.substr(split);
+}
+
+//===----------------------------------------------------------------------===//
+// Greedy search
+//===----------------------------------------------------------------------===//
+
+/// scores# [N, V], of the last token of logits#.
+static constexpr StringLiteral kLastScores =
+    "given# = Cast<to = 1>(logits#)\n"
+    "scores# = Gather<axis = 1>(given#, lastPlace)\n";
+
+/// open#: whether doneNext# holds for all.
+static constexpr StringLiteral kOpen =
+    "doneBits# = Cast<to = 6>(doneNext#)\n"
+    "allDone32# = ReduceMin<keepdims = 0>(doneBits#)\n"
+    "allDone# = Cast<to = 9>(allDone32#)\n"
+    "open# = Not(allDone#)\n";
+
+/// token# [N, 1] and what becomes of the sequence with it, from picked#: what a
+/// sequence that has ended goes on with is padding.
+static constexpr StringLiteral kAppend =
+    "atEnd# = Equal(picked#, end)\n"
+    "doneNext# = Or(done#, atEnd#)\n"
+    "token# = Where(doneNext#, pad, picked#)\n"
+    "sequenceNext# = Concat<axis = 1>(sequence#, token#)\n";
+
+static constexpr StringLiteral kPickBest =
+    "best# = ArgMax<axis = 1, keepdims = 1>(chosen#)\n"
+    "picked# = Cast<to = 6>(best#)\n";
 
 static std::string writeGreedySearch(const ContribCall &call) {
   if (call.getInt("model_type") != 0)
     return call.refuse("a model_type that is not 0, GPT");
-  Decoder decoder, first;
-  if (!readDecoder(call, "decoder", decoder))
-    return {};
-  if (call.getAttr("init_decoder") && !readDecoder(call, "init_decoder", first))
+  Model model;
+  if (!readGpt(call, 6, model))
     return {};
   ScoreInputs inputs{2, 3, 4, 5};
   auto step = [&](bool isFirst) {
     return kLastScores.str() + writeChanges(call, inputs, isFirst) +
-           kPickBest.str() + kAppend.str();
+           kPickBest.str() + kAppend.str() + kOpen.str();
   };
-  std::string head = "logitsA = Identity(logits0)\n"
-                     "sequenceA = Identity(input_ids)\n"
-                     "falseBit = Constant<value = bool {0}>()\n"
-                     "columnShape = Concat<axis = 0>(batch, one)\n"
-                     "doneA = Expand(falseBit, columnShape)\n";
-  std::string shared = writeShared(call, inputs);
-  std::string prompt = writePrompt(call, decoder);
-  // What needs the logits' shape comes behind them.
-  size_t split = shared.find("words1 = ");
-  std::string behind = split == std::string::npos ? "" : shared.substr(split);
-  shared.resize(shared.size() - behind.size());
-  return shared + prompt + behind + head + withSuffix(step(true), "A") +
-         writeGreedyLoop(call, decoder, withSuffix(step(false), "B"));
+  Carried carried[] = {{"int32[]", "sequence"}, {"bool[]", "done"}};
+  return joinShared(writeShared(call, inputs), model.prompt) +
+         writeRepeated(model, "") +
+         "logitsA = Identity(logits0)\n"
+         "sequenceA = Identity(start)\n"
+         "falseBit = Constant<value = bool {0}>()\n"
+         "columnShape = Concat<axis = 0>(batch, one)\n"
+         "doneA = Expand(falseBit, columnShape)\n" +
+         (call.has(5) ? "isPrefix = Cast<to = 9>(prefix_vocab_mask)\n" : "") +
+         withSuffix(step(true), "A") + writeStates(model, "s", "", "A") +
+         writeLoop(model, step(false), carried, "", "") +
+         "length = Shape<start = 1, end = 2>(sequenceEnd)\n"
+         "rest = Sub(most, length)\n"
+         "restShape = Concat<axis = 0>(batch, rest)\n"
+         "blanks = Expand(pad, restShape)\n"
+         "sequences = Concat<axis = 1>(sequenceEnd, blanks)\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Beam search
+//===----------------------------------------------------------------------===//
+
+// B prompts have K beams each, N = B * K sequences in all, and K hypotheses
+// each: sequences that have ended, the best of them first, padded to the most
+// words.
+
+/// Adds added# [B, K], scores that are minus infinity where there is none, of
+/// addedWords# [N, L], to the hypotheses. Those of equal score keep their
+/// order.
+static constexpr StringLiteral kMerge =
+    "space# = Sub(most, length#)\n"
+    "fillShape# = Concat<axis = 0>(rowCount, space#)\n"
+    "fill# = Expand(pad, fillShape#)\n"
+    "filled# = Concat<axis = 1>(addedWords#, fill#)\n"
+    "newWords# = Reshape<allowzero = 1>(filled#, hypothesisShape)\n"
+    "bothScores# = Concat<axis = 1>(ended#, added#)\n"
+    "bothWords# = Concat<axis = 1>(endedWords#, newWords#)\n"
+    "endedNext#, kept# = TopK<axis = 1>(bothScores#, beams)\n"
+    "kept3# = Unsqueeze(kept#, axis2)\n"
+    "keptAll# = Expand(kept3#, hypothesisShape)\n"
+    "endedWordsNext# = GatherElements<axis = 1>(bothWords#, keptAll#)\n";
+
+/// The 2 K best continuations of each prompt: best#, their scores, fromBeam#
+/// and bestToken#.
+static constexpr StringLiteral kBestTokens =
+    "beamColumn# = Reshape(beamScore#, columnShape)\n"
+    "summed# = Add(chosen#, beamColumn#)\n"
+    "wide# = Reshape<allowzero = 1>(summed#, wideShape)\n"
+    "best#, bestPlace# = TopK<axis = 1>(wide#, twice)\n"
+    "fromBeam# = Div(bestPlace#, vocabulary)\n"
+    "bestToken64# = Mod(bestPlace#, vocabulary)\n"
+    "bestToken# = Cast<to = 6>(bestToken64#)\n"
+    "isEnding# = Equal(bestToken#, end)\n"
+    "penaltyLength# = Cast<to = 1>(length#)\n"
+    "norm# = Pow(penaltyLength#, lengthPower)\n";
+
+/// Those of the K best that end a sequence become hypotheses.
+static constexpr StringLiteral kAddEnded =
+    "headEnding# = Slice(isEnding#, none, beams, axis1)\n"
+    "notDone# = Not(done#)\n"
+    "isNew# = And(headEnding#, notDone#)\n"
+    "headScore# = Slice(best#, none, beams, axis1)\n"
+    "headNorm# = Div(headScore#, norm#)\n"
+    "added# = Where(isNew#, headNorm#, nothing)\n"
+    "headBeam# = Slice(fromBeam#, none, beams, axis1)\n"
+    "headRow2# = Add(headBeam#, firstRow)\n"
+    "headRow# = Reshape(headRow2#, flat)\n"
+    "addedWords# = Gather<axis = 0>(sequence#, headRow#)\n"
+    "newBits# = Cast<to = 7>(isNew#)\n"
+    "newCount# = ReduceSum<keepdims = 1>(newBits#, axis1)\n"
+    "allCount# = Add(endedCount#, newCount#)\n"
+    "endedCountNext# = Min(allCount#, beams)\n";
+
+/// The first K of the others go on: beamScoreNext#, token#, and row#, where the
+/// sequence was. A prompt that is done has padding and, as in onnxruntime, the
+/// first sequence of all.
+static constexpr StringLiteral kGoOn =
+    "later# = Where(isEnding#, twice, none)\n"
+    "order# = Add(later#, places)\n"
+    "firstPlace#, goesOn# = TopK<axis = 1, largest = 0>(order#, beams)\n"
+    "goingScore# = GatherElements<axis = 1>(best#, goesOn#)\n"
+    "goingToken# = GatherElements<axis = 1>(bestToken#, goesOn#)\n"
+    "goingBeam# = GatherElements<axis = 1>(fromBeam#, goesOn#)\n"
+    "goingRow# = Add(goingBeam#, firstRow)\n"
+    "beamScoreNext# = Where(done#, zero, goingScore#)\n"
+    "token2# = Where(done#, pad, goingToken#)\n"
+    "row2# = Where(done#, none, goingRow#)\n"
+    "token# = Reshape(token2#, columnShape)\n"
+    "row# = Reshape(row2#, flat)\n"
+    "from# = Gather<axis = 0>(sequence#, row#)\n"
+    "sequenceNext# = Concat<axis = 1>(from#, token#)\n";
+
+/// A prompt is done when it has K hypotheses and, unless it stops early, none
+/// that goes on can be better than the worst. onnxruntime takes the best score
+/// for that from two halves that are those of the prompt only for the first
+/// prompt: here it does what it does there.
+static constexpr StringLiteral kDone =
+    "isFull# = Equal(endedCountNext#, beams)\n"
+    "halves# = Reshape<allowzero = 1>(best#, halfShape)\n"
+    "halfBest# = ReduceMax<keepdims = 1>(halves#, axis1)\n"
+    "oneHalf# = Slice(halfBest#, none, batch, axis0)\n"
+    "otherHalf# = Slice(halfBest#, one, batchAndOne, axis0)\n"
+    "reach0# = Max(oneHalf#, otherHalf#)\n"
+    "reach# = Div(reach0#, norm#)\n"
+    "worst# = Slice(endedNext#, lastColumn, most64s, axis1)\n"
+    "canGain# = Less(worst#, reach#)\n"
+    "mayGain# = And(canGain#, patient)\n"
+    "cannotGain# = Not(mayGain#)\n"
+    "finished# = And(isFull#, cannotGain#)\n"
+    "doneNext# = Or(done#, finished#)\n";
+
+/// What the steps share, behind the logits of the prompt.
+static std::string writeBeamState(const ContribCall &call) {
+  std::string penalty = call.has(5) ? "Reshape(length_penalty, scalarShape)"
+                                    : "Constant<value_float = 1.0>()";
+  call.addConstant("most64s", {1},
+                   ArrayRef<int64_t>(std::numeric_limits<int64_t>::max()));
+  call.addConstant("patient64", {1},
+                   ArrayRef<int64_t>(int64_t(!call.getInt("early_stopping"))));
+  return "lengthPower = " + penalty +
+         "\n"
+         "beams64 = Cast<to = 7>(num_beams)\n"
+         "beams = Reshape(beams64, one)\n"
+         "beamCount = Reshape(beams64, scalarShape)\n"
+         "patient = Cast<to = 9>(patient64)\n"
+         "axis2 = Constant<value_ints = [2]>()\n"
+         "nothing = Constant<value = float {-inf}>()\n"
+         "flat = Constant<value_ints = [-1]>()\n"
+         "lastColumn = Constant<value_ints = [-1]>()\n"
+         "from0 = Constant<value_int = 0>()\n"
+         "by1 = Constant<value_int = 1>()\n"
+         "columnShape = Concat<axis = 0>(flat, one)\n"
+         "twice = Add(beams, beams)\n"
+         "twiceCount = Reshape(twice, scalarShape)\n"
+         "places = Range(from0, twiceCount, by1)\n"
+         "rowCount = Mul(batch, beams)\n"
+         "rowLimit = Reshape(rowCount, scalarShape)\n"
+         "rowNumbers = Range(from0, rowLimit, by1)\n"
+         "owner = Div(rowNumbers, beamCount)\n"
+         "gridShape = Concat<axis = 0>(batch, beams)\n"
+         "rowGrid = Reshape<allowzero = 1>(rowNumbers, gridShape)\n"
+         "firstRow = Slice(rowGrid, none, one, axis1)\n"
+         "batchAndOne = Add(batch, one)\n"
+         "twoBatches = Add(batch, batch)\n"
+         "halfShape = Concat<axis = 0>(twoBatches, beams)\n"
+         "vocabulary = Shape<start = 2, end = 3>(logits0)\n"
+         "wideCount = Mul(beams, vocabulary)\n"
+         "wideShape = Concat<axis = 0>(batch, wideCount)\n"
+         "hypothesisShape = Concat<axis = 0>(batch, beams, most)\n"
+         "endedA = Expand(nothing, gridShape)\n"
+         "endedWordsA = Expand(pad, hypothesisShape)\n"
+         "sideShape = Concat<axis = 0>(batch, one)\n"
+         "endedCountA = Expand(none, sideShape)\n"
+         "falseBit = Constant<value = bool {0}>()\n"
+         "doneA = Expand(falseBit, sideShape)\n"
+         // Beams begin alike: only the first one is to be gone on with.
+         "beamPlace = Sub(rowGrid, firstRow)\n"
+         "isFirstBeam = Equal(beamPlace, from0)\n"
+         "far = Constant<value = float {-1000000000.0}>()\n"
+         "beamScoreA = Where(isFirstBeam, zero, far)\n"
+         "logitsA = Gather<axis = 0>(logits0, owner)\n"
+         "sequenceA = Gather<axis = 0>(start, owner)\n";
+}
+
+/// The last step: sequences that have not ended are hypotheses, too.
+static std::string writeBeamResults(const ContribCall &call) {
+  std::string text =
+      "length# = Shape<start = 1, end = 2>(sequence#)\n"
+      "finalLength = Cast<to = 1>(length#)\n"
+      "finalNorm = Pow(finalLength, lengthPower)\n"
+      "finalScore = Div(beamScore#, finalNorm)\n"
+      "added# = Where(done#, nothing, finalScore)\n"
+      "addedWords# = Identity(sequence#)\n" +
+      kMerge.str() +
+      "wanted64 = Cast<to = 7>(num_return_sequences)\n"
+      "wanted = Reshape(wanted64, one)\n"
+      "resultShape = Concat<axis = 0>(batch, wanted, most)\n"
+      "placesOfAll = Reshape(wanted, scalarShape)\n"
+      "wantedPlaces = Range(from0, placesOfAll, by1)\n"
+      "sequences = Gather<axis = 1>(endedWordsNext#, wantedPlaces)\n"
+      "sequences_scores = Gather<axis = 1>(endedNext#, wantedPlaces)\n";
+  if (call.wants(2))
+    text += "collectedA = Reshape<allowzero = 1>(summedA, collectedShape1)\n"
+            "made = Concat<axis = 0>(collectedA, collected)\n"
+            "madeCount = Shape<start = 0, end = 1>(made)\n"
+            "unmade = Sub(left, madeCount)\n"
+            "unmadeShape = Concat<axis = 0>(unmade, batch, beams, vocabulary)\n"
+            "unmadeZeros = Expand(zero, unmadeShape)\n"
+            "scores = Concat<axis = 0>(made, unmadeZeros)\n";
+  return withSuffix(text, "End");
+}
+
+static std::string writeBeamSearchOf(const ContribCall &call,
+                                     const Model &model) {
+  ScoreInputs inputs{2, 6, 7, 8};
+  bool wantsScores = call.wants(2);
+  auto step = [&](bool isFirst) {
+    std::string text = "given# = Cast<to = 1>(logits#)\n"
+                       "lastLogits# = Gather<axis = 1>(given#, lastPlace)\n"
+                       "scores# = LogSoftmax<axis = -1>(lastLogits#)\n" +
+                       writeChanges(call, inputs, isFirst) + kBestTokens.str() +
+                       kAddEnded.str() + kMerge.str() + kGoOn.str() +
+                       kDone.str() + kOpen.str();
+    if (wantsScores && !isFirst)
+      text += "collected# = Reshape<allowzero = 1>(summed#, collectedShape)\n";
+    return text;
+  };
+  Carried carried[] = {{"int32[]", "sequence"},   {"float[]", "beamScore"},
+                       {"bool[]", "done"},        {"float[]", "ended"},
+                       {"int32[]", "endedWords"}, {"int64[]", "endedCount"}};
+  std::string shapes =
+      wantsScores ? "collectedShape = Concat<axis = 0>(batch, beams, "
+                    "vocabulary)\n"
+                    "collectedShape1 = Concat<axis = 0>(one, batch, beams, "
+                    "vocabulary)\n"
+                  : "";
+  std::string masks = call.has(8)
+                          ? "prefixBits = Cast<to = 9>(prefix_vocab_mask)\n"
+                            "isPrefix = Gather<axis = 0>(prefixBits, owner)\n"
+                          : "";
+  return joinShared(writeShared(call, inputs), model.prompt) +
+         writeBeamState(call) + shapes + masks + writeRepeated(model, "owner") +
+         withSuffix(step(true), "A") +
+         "ownerA = Gather<axis = 0>(owner, rowA)\n" +
+         writeStates(model, "s", "ownerA", "A") +
+         writeLoop(model, step(false), carried, "rowB",
+                   wantsScores ? "collected" : "") +
+         writeBeamResults(call);
+}
+
+static std::string writeBeamSearch(const ContribCall &call) {
+  if (call.has(11))
+    return call.refuse("input 'logits_processor'");
+  Model model;
+  switch (call.getInt("model_type")) {
+  case 0:
+    if (!readGpt(call, 9, model))
+      return {};
+    break;
+  default:
+    return call.refuse("a model_type that is not 0, GPT");
+  }
+  return writeBeamSearchOf(call, model);
 }
 
 ArrayRef<ContribOperator> loopc::importer::getContribSearch() {
@@ -359,6 +696,14 @@ ArrayRef<ContribOperator> loopc::importer::getContribSearch() {
        "input_ids, max_length, min_length, repetition_penalty, vocab_mask, "
        "prefix_vocab_mask, attention_mask",
        "sequences", writeGreedySearch},
+      {kContribDomain, "BeamSearch",
+       "decoder, init_decoder, encoder, eos_token_id, pad_token_id, "
+       "decoder_start_token_id, model_type, no_repeat_ngram_size, vocab_size, "
+       "early_stopping",
+       "input_ids, max_length, min_length, num_beams, num_return_sequences, "
+       "length_penalty, repetition_penalty, vocab_mask, prefix_vocab_mask, "
+       "attention_mask, decoder_input_ids, logits_processor",
+       "sequences, sequences_scores, scores", writeBeamSearch},
   };
   return operators;
 }
