@@ -283,3 +283,130 @@ def test_beams() -> None:
         for end in (1, 7):
             compare("BeamSearch", beams(ids, 14, count, kept), BEAM[:2], decoder=decoder,
                     eos_token_id=end, pad_token_id=0)  # fmt: skip
+
+
+# Attention of a decoder's words to themselves and to what the encoder made.
+CROSS = """
+  apart# = Constant<value_ints = [0, 0, 2, 4]>()
+  together# = Constant<value_ints = [0, 0, 8]>()
+  all# = MatMul(x#, project#)
+  q1#, k1#, v1# = Split<axis = 2, num_outputs = 3>(all#)
+  q2# = Reshape(q1#, apart#)
+  k2# = Reshape(k1#, apart#)
+  v2# = Reshape(v1#, apart#)
+  q# = Transpose<perm = [0, 2, 1, 3]>(q2#)
+  k3# = Transpose<perm = [0, 2, 1, 3]>(k2#)
+  v3# = Transpose<perm = [0, 2, 1, 3]>(v2#)
+  present_key_self_# = Concat<axis = 2>(past_key_self_#, k3#)
+  present_value_self_# = Concat<axis = 2>(past_value_self_#, v3#)
+  kT# = Transpose<perm = [0, 1, 3, 2]>(present_key_self_#)
+  near# = MatMul(q#, kT#)
+  weights# = Softmax<axis = -1>(near#)
+  seen# = MatMul(weights#, present_value_self_#)
+  kC# = Transpose<perm = [0, 1, 3, 2]>(past_key_cross_#)
+  nearC0# = MatMul(q#, kC#)
+  nearC# = Add(nearC0#, bias)
+  weightsC# = Softmax<axis = -1>(nearC#)
+  seenC# = MatMul(weightsC#, past_value_cross_#)
+  bothSeen# = Add(seen#, seenC#)
+  seen1# = Transpose<perm = [0, 2, 1, 3]>(bothSeen#)
+  seen2# = Reshape(seen1#, together#)
+  x@ = Add(x#, seen2#)
+"""
+
+# What the decoder attends to, of `read` [B, S, width].
+KEYS = """
+  crossAll# = MatMul(read, crossProject#)
+  crossK1#, crossV1# = Split<axis = 2, num_outputs = 2>(crossAll#)
+  crossApart# = Constant<value_ints = [0, 0, 2, 4]>()
+  crossK2# = Reshape(crossK1#, crossApart#)
+  crossV2# = Reshape(crossV1#, crossApart#)
+  past_key_cross_# = Transpose<perm = [0, 2, 1, 3]>(crossK2#)
+  past_value_cross_# = Transpose<perm = [0, 2, 1, 3]>(crossV2#)
+"""
+
+
+def states(kind: str, extent: str, layers: int) -> str:
+    shape = f"float[B, {HEADS}, {extent}, {SIZE}]"
+    return "".join(
+        f", {shape} {kind.replace('$', part)}_{k}" for k in range(layers) for part in ("key", "value")
+    )
+
+
+def seq2seq(layers: int, seed: int, form: str) -> dict[str, Any]:
+    """Encoder and decoder; form: "old" (the encoder makes the first logits), "new", "speech"."""
+    rng = np.random.default_rng(seed)
+    weights = {
+        "words": rng.standard_normal((WORDS, WIDTH)),
+        "out": rng.standard_normal((WIDTH, WORDS)) * 2,
+        **{f"project{k}": rng.standard_normal((WIDTH, 3 * WIDTH)) for k in range(layers)},
+        **{f"crossProject{k}": rng.standard_normal((WIDTH, 2 * WIDTH)) for k in range(layers)},
+    }
+    speech = form == "speech"
+    bias = (
+        "bias = Constant<value = float {0.0}>()"
+        if speech
+        else """
+  maskBits = Cast<to = 9>(encoder_attention_mask)
+  inner = Constant<value_ints = [1, 2]>()
+  maskWide = Unsqueeze(maskBits, inner)
+  nothing = Constant<value = float {0.0}>()
+  never = Constant<value = float {-10000.0}>()
+  bias = Where(maskWide, nothing, never)"""
+    )
+
+    def steps(ids: str) -> str:
+        body = "".join(CROSS.replace("#", str(k)).replace("@", str(k + 1)) for k in range(layers))
+        return f"{bias}\nx0 = Gather(words, {ids})\n{body}\nlogits = MatMul(x{layers}, out)\n"
+
+    keys = "".join(KEYS.replace("#", str(k)) for k in range(layers))
+    crosses = states("past_$_cross", "S", layers)
+    selves = states("present_$_self", "T", layers)
+    mask = "" if speech else ", int32[B, S] encoder_attention_mask"
+    given = f"float[B, S, {WIDTH}] encoder_input_ids" if speech else "int32[B, S] encoder_input_ids"
+    read = "Identity(encoder_input_ids)" if speech else "Gather(words, encoder_input_ids)"
+    if form == "new":
+        signature = f"({given}{mask}) => ({crosses[2:]})"
+        inside = f"read = {read}\n{keys}"
+    else:
+        empty = "".join(
+            f"past_{part}_self_{k} = Identity(noState)\n"
+            for k in range(layers)
+            for part in ("key", "value")
+        )
+        signature = (
+            f"({given}{mask}, int32[B, L] decoder_input_ids) => (float[B, L, {WORDS}] logits, "
+            f"float[B, S, {WIDTH}] encoder_hidden_states{selves}{crosses})"
+        )
+        inside = f"""read = {read}
+  encoder_hidden_states = Identity(read)
+  {keys}
+  batch = Shape<start = 0, end = 1>(encoder_input_ids)
+  inside = Constant<value_ints = [{HEADS}, 0, {SIZE}]>()
+  shape = Concat<axis = 0>(batch, inside)
+  noState = ConstantOfShape(shape)
+  {empty}{steps("decoder_input_ids")}"""
+    encoder = parser.parse_graph(f"encoder {signature} {{\n{inside}\n}}")
+    hidden = f", float[B, S, {WIDTH}] encoder_hidden_states" if form == "old" else ""
+    pasts = states("past_$_self", "P", layers)
+    decoder = parser.parse_graph(
+        f"decoder (int32[B, 1] input_ids{mask}{hidden}{pasts}{crosses})"
+        f" => (float[B, 1, {WORDS}] logits{selves}) {{\n{steps('input_ids')}\n}}"
+    )
+    for graph in (encoder, decoder):
+        used = {n for node in graph.node for n in node.input}
+        graph.initializer.extend(
+            numpy_helper.from_array(v.astype(np.float32), n)
+            for n, v in weights.items()
+            if n in used
+        )
+    return {"encoder": encoder, "decoder": decoder}
+
+
+@pytest.mark.parametrize("form", ["old", "new"])
+def test_beams_of_encoders(form: str) -> None:
+    for layers, batch, length, count, kept, seed in ((1, 1, 3, 4, 2, 20), (2, 2, 4, 3, 3, 21)):
+        graphs = seq2seq(layers, seed, form)
+        ids = prompt(batch, length, seed, pads=1)
+        compare("BeamSearch", beams(ids, 10, count, kept), BEAM, **graphs, model_type=1,
+                decoder_start_token_id=2, eos_token_id=7, pad_token_id=0)  # fmt: skip

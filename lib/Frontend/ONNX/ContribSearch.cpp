@@ -247,6 +247,11 @@ struct Model {
   /// What the calls need of the prompt, by sequences along axis 0: the loop
   /// finds it under the same names with "Rows" behind.
   SmallVector<std::string> repeated;
+
+  void repeat(StringRef name) {
+    if (!llvm::is_contained(repeated, name))
+      repeated.push_back(name.str());
+  }
   /// Other values that the loop carries: int32, initial value, argument,
   /// result.
   struct Extra {
@@ -299,7 +304,8 @@ static bool readGpt(const ContribCall &call, int attentionMask, Model &model) {
   model.element = decoder.getElement();
   model.axis = 1;
   model.prompt = writePrompt(call, decoder, attentionMask);
-  model.repeated = {"lengths", "mask0"};
+  model.repeat("lengths");
+  model.repeat("mask0");
   model.extras = {{"lengthsRows", "position", "positionNext"},
                   {"mask0Rows", "mask", "maskNext"}};
   model.call = llvm::formatv(
@@ -315,6 +321,139 @@ static bool readGpt(const ContribCall &call, int attentionMask, Model &model) {
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Encoders and decoders
+//===----------------------------------------------------------------------===//
+
+/// The start of sequences, encoderMask and what an encoder of tokens is called
+/// with.
+static std::string writeEncoderInputs(const ContribCall &call) {
+  std::string text = "startToken64 = Constant<value_int: int = "
+                     "@decoder_start_token_id>()\n"
+                     "startToken = Cast<to = 6>(startToken64)\n"
+                     "startShape = Concat<axis = 0>(batch, one)\n"
+                     "start = Expand(startToken, startShape)\n";
+  if (call.has(9))
+    return text + "encoderMask = Identity(attention_mask)\n";
+  // Padding in front is not read. What is behind may be the end's token.
+  return text + "isPad = Equal(input_ids, pad)\n"
+                "isRead = Not(isPad)\n"
+                "read = Cast<to = 6>(isRead)\n"
+                "count = CumSum(read, along)\n"
+                "bit0 = Constant<value = int32 {1}>()\n"
+                "encoderMask = Min(count, bit0)\n";
+}
+
+/// The inputs of a decoder: `token`, `states` of it, and what the encoder made,
+/// with `suffix` behind the names. Refuses and returns an empty text where
+/// there are others.
+static std::string listDecoderInputs(const ContribCall &call,
+                                     const pb::GraphProto &decoder,
+                                     unsigned states, StringRef token,
+                                     StringRef state, StringRef suffix,
+                                     Model &model) {
+  std::string text = token.str();
+  unsigned pasts = 0;
+  for (int k = 1; k < decoder.input_size(); ++k) {
+    StringRef name = decoder.input(k).name();
+    std::string value = name == "encoder_input_ids"        ? "input_ids"
+                        : name == "encoder_attention_mask" ? "encoderMask"
+                        : name == "encoder_hidden_states"  ? "hidden"
+                                                           : "";
+    if (value.empty() && pasts++ < states) {
+      text +=
+          llvm::formatv(", {0}{1}", state,
+                        state == "noState" ? "" : std::to_string(pasts - 1));
+      continue;
+    }
+    if (value.empty())
+      value = llvm::formatv("cross{0}", pasts - 1 - states);
+    text += ", " + value + suffix.str();
+    model.repeat(value);
+  }
+  if (pasts != 2 * states)
+    return call.refuse("graph 'decoder' has " + Twine(pasts) +
+                       " states, expected " + Twine(2 * states) +
+                       ": states that share a buffer with what they become are "
+                       "those of GPU kernels");
+  return text;
+}
+
+/// Of the families of T5 and Whisper, which reads `isSpeech`.
+static bool readEncoderDecoder(const ContribCall &call, bool isSpeech,
+                               Model &model) {
+  auto refuse = [&](const Twine &why) {
+    call.refuse(why);
+    return false;
+  };
+  const pb::AttributeProto *first = call.getAttr("encoder");
+  const pb::AttributeProto *next = call.getAttr("decoder");
+  if (!first || !first->has_g() || !next || !next->has_g())
+    return refuse("graph 'encoder' or 'decoder' is missing");
+  const pb::GraphProto &encoder = first->g(), &decoder = next->g();
+  model.states = decoder.output_size() - 1;
+  const pb::TypeProto_Tensor &token =
+      decoder.input_size() ? decoder.input(0).type().tensor_type()
+                           : pb::TypeProto_Tensor();
+  if (decoder.output_size() < 3 || decoder.output_size() % 2 == 0 ||
+      token.shape().dim_size() != 2)
+    return refuse("graph 'decoder' has no tokens or no states");
+  if (call.getInt("decoder_start_token_id", -1) < 0 && !call.has(10))
+    return refuse("decoder_start_token_id is missing");
+  bool isShort = token.shape().dim(1).dim_value() == 1;
+  auto element = decoder.output(1).type().tensor_type().elem_type();
+  model.element =
+      element == pb::TensorProto::FLOAT16 ? "float16[] " : "float[] ";
+  std::string inputs = listDecoderInputs(call, decoder, model.states,
+                                         isShort ? "token" : "sequenceB",
+                                         "pastB", "Rows", model);
+  if (inputs.empty())
+    return false;
+  model.call =
+      llvm::formatv("logitsB{0} = {1}<graph: graph = @decoder>({2})\n",
+                    listNames("presentB", model.states), kCallGraph, inputs);
+  std::string cross = listNames("cross", model.states);
+  bool makesLogits = encoder.output_size() == int(2 + 2 * model.states);
+  if (!makesLogits && encoder.output_size() != int(model.states))
+    return refuse("graph 'encoder' has " + Twine(encoder.output_size()) +
+                  " outputs, expected " + Twine(2 + 2 * model.states) + " or " +
+                  Twine(model.states));
+  if (isSpeech) {
+    model.prompt = call.has(10) ? "start = Identity(decoder_input_ids)\n"
+                                : "startToken64 = Constant<value_int: int = "
+                                  "@decoder_start_token_id>()\n"
+                                  "startToken = Cast<to = 6>(startToken64)\n"
+                                  "startShape = Concat<axis = 0>(batch, one)\n"
+                                  "start = Expand(startToken, startShape)\n";
+    model.prompt += llvm::formatv(
+        "logits0, hidden{0}{1} = {2}<graph: graph = @encoder>(input_ids, "
+        "start)\n",
+        listNames("s", model.states), cross, kCallGraph);
+    return true;
+  }
+  model.prompt = writeEncoderInputs(call);
+  if (makesLogits) {
+    model.prompt += llvm::formatv(
+        "logits0, hidden{0}{1} = {2}<graph: graph = @encoder>(input_ids, "
+        "encoderMask, start)\n",
+        listNames("s", model.states), cross, kCallGraph);
+    return true;
+  }
+  // The decoder makes the first logits, too.
+  model.prompt += llvm::formatv(
+      "{0} = {1}<graph: graph = @encoder>(input_ids, encoderMask)\n"
+      "heads = Shape<start = 1, end = 2>(cross0)\n"
+      "size = Shape<start = 3, end = 4>(cross0)\n"
+      "noShape = Concat<axis = 0>(batch, heads, none, size)\n"
+      "noState32 = ConstantOfShape(noShape)\n"
+      "noState = CastLike(noState32, cross0)\n"
+      "logits0{2} = {1}<graph: graph = @decoder>({3})\n",
+      StringRef(cross).drop_front(2), kCallGraph, listNames("s", model.states),
+      listDecoderInputs(call, decoder, model.states, "start", "noState", "",
+                        model));
+  return true;
+}
+
 /// The values of the prompt that the loop needs, for each sequence of the loop:
 /// those of `owner`, or the same where there is none.
 static std::string writeRepeated(const Model &model, StringRef owner) {
@@ -326,7 +465,6 @@ static std::string writeRepeated(const Model &model, StringRef owner) {
       text += llvm::formatv("{0}Rows = Gather<axis = {1}>({0}, {2})\n", name,
                             axis, owner);
   };
-  repeat("start", 0);
   for (const std::string &name : model.repeated)
     repeat(name, 0);
   return text;
@@ -676,15 +814,17 @@ static std::string writeBeamSearchOf(const ContribCall &call,
 static std::string writeBeamSearch(const ContribCall &call) {
   if (call.has(11))
     return call.refuse("input 'logits_processor'");
+  int64_t family = call.getInt("model_type");
+  if (call.has(10) && family != 2)
+    return call.refuse("input 'decoder_input_ids' of a model that is not "
+                       "Whisper");
   Model model;
-  switch (call.getInt("model_type")) {
-  case 0:
-    if (!readGpt(call, 9, model))
-      return {};
-    break;
-  default:
-    return call.refuse("a model_type that is not 0, GPT");
-  }
+  if (family < 0 || family > 2)
+    return call.refuse("model_type " + Twine(family) +
+                       ": there are 0 (GPT), 1 (T5) and 2 (Whisper)");
+  if (family == 0 ? !readGpt(call, 9, model)
+                  : !readEncoderDecoder(call, family == 2, model))
+    return {};
   return writeBeamSearchOf(call, model);
 }
 
