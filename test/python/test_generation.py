@@ -321,8 +321,10 @@ KEYS = """
   crossApart# = Constant<value_ints = [0, 0, 2, 4]>()
   crossK2# = Reshape(crossK1#, crossApart#)
   crossV2# = Reshape(crossV1#, crossApart#)
-  past_key_cross_# = Transpose<perm = [0, 2, 1, 3]>(crossK2#)
-  past_value_cross_# = Transpose<perm = [0, 2, 1, 3]>(crossV2#)
+  present_key_cross_# = Transpose<perm = [0, 2, 1, 3]>(crossK2#)
+  present_value_cross_# = Transpose<perm = [0, 2, 1, 3]>(crossV2#)
+  past_key_cross_# = Identity(present_key_cross_#)
+  past_value_cross_# = Identity(present_value_cross_#)
 """
 
 
@@ -338,6 +340,7 @@ def seq2seq(layers: int, seed: int, form: str) -> dict[str, Any]:
     rng = np.random.default_rng(seed)
     weights = {
         "words": rng.standard_normal((WORDS, WIDTH)),
+        "places": rng.standard_normal((64, WIDTH)),
         "out": rng.standard_normal((WIDTH, WORDS)) * 2,
         **{f"project{k}": rng.standard_normal((WIDTH, 3 * WIDTH)) for k in range(layers)},
         **{f"crossProject{k}": rng.standard_normal((WIDTH, 2 * WIDTH)) for k in range(layers)},
@@ -357,16 +360,31 @@ def seq2seq(layers: int, seed: int, form: str) -> dict[str, Any]:
 
     def steps(ids: str) -> str:
         body = "".join(CROSS.replace("#", str(k)).replace("@", str(k + 1)) for k in range(layers))
-        return f"{bias}\nx0 = Gather(words, {ids})\n{body}\nlogits = MatMul(x{layers}, out)\n"
+        return f"""{bias}
+  scalar = Constant<value = int64[0] {{}}>()
+  step = Constant<value = int64 {{1}}>()
+  before1 = Shape<start = 2, end = 3>(past_key_self_0)
+  before = Reshape(before1, scalar)
+  count1 = Shape<start = 1, end = 2>({ids})
+  count = Reshape(count1, scalar)
+  total = Add(before, count)
+  numbers = Range(before, total, step)
+  place = Gather(places, numbers)
+  word = Gather(words, {ids})
+  x0 = Add(word, place)
+  {body}
+  logits = MatMul(x{layers}, out)
+"""
 
     keys = "".join(KEYS.replace("#", str(k)) for k in range(layers))
     crosses = states("past_$_cross", "S", layers)
+    made = states("present_$_cross", "S", layers)
     selves = states("present_$_self", "T", layers)
     mask = "" if speech else ", int32[B, S] encoder_attention_mask"
     given = f"float[B, S, {WIDTH}] encoder_input_ids" if speech else "int32[B, S] encoder_input_ids"
     read = "Identity(encoder_input_ids)" if speech else "Gather(words, encoder_input_ids)"
     if form == "new":
-        signature = f"({given}{mask}) => ({crosses[2:]})"
+        signature = f"({given}{mask}) => ({made[2:]})"
         inside = f"read = {read}\n{keys}"
     else:
         empty = "".join(
@@ -376,7 +394,7 @@ def seq2seq(layers: int, seed: int, form: str) -> dict[str, Any]:
         )
         signature = (
             f"({given}{mask}, int32[B, L] decoder_input_ids) => (float[B, L, {WORDS}] logits, "
-            f"float[B, S, {WIDTH}] encoder_hidden_states{selves}{crosses})"
+            f"float[B, S, {WIDTH}] encoder_hidden_states{selves}{made})"
         )
         inside = f"""read = {read}
   encoder_hidden_states = Identity(read)
@@ -410,3 +428,35 @@ def test_beams_of_encoders(form: str) -> None:
         ids = prompt(batch, length, seed, pads=1)
         compare("BeamSearch", beams(ids, 10, count, kept), BEAM, **graphs, model_type=1,
                 decoder_start_token_id=2, eos_token_id=7, pad_token_id=0)  # fmt: skip
+
+
+@pytest.mark.parametrize("op", ["BeamSearch", "WhisperBeamSearch"])
+def test_beams_of_speech(op: str) -> None:
+    graphs = seq2seq(1, 30, "speech")
+    rng = np.random.default_rng(30)
+    features = rng.standard_normal((2, 5, WIDTH)).astype(np.float32)
+    for begins in (None, int32(2, 3, 4, 5, 6, 7).reshape(2, 3)):
+        start = {"decoder_start_token_id": 2} if begins is None else {}
+        given = beams(features, 10, 3, 2, decoder_input_ids=begins)
+        compare(op, given, BEAM, **graphs, **start, model_type=2, eos_token_id=7, pad_token_id=0)
+
+
+def sampling(ids: np.ndarray, length: int, seed: int, **inputs: Any) -> dict[str, Any]:
+    return {
+        **greedy(ids, length, **{"min_length": int32(0), **inputs}),
+        "presence_mask": None,
+        "seed": int32(seed),
+    }
+
+
+def test_sampling() -> None:
+    """The same draws as onnxruntime's."""
+    decoder, _ = gpt(1, 40)
+    for seed, given in (
+        (3, {"top_p": 0.9}),
+        (5, {"top_p": 0.6, "temperature": 2.5}),
+        (0, {"top_p": 0.8, "custom": 1, "temperature": 1.5}),
+        (9, {"top_p": 0.1, "min_tokens_to_keep": 3, "temperature": 3.0}),
+    ):
+        compare("Sampling", sampling(prompt(3, 3, seed), 20, seed), GREEDY, decoder=decoder,
+                **given, **IDS)  # fmt: skip
