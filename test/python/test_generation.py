@@ -137,7 +137,8 @@ def peer(made: bytes, feeds: dict[str, np.ndarray]) -> list[Any]:
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(made, options, providers=["CPUExecutionProvider"])
-    return session.run(None, feeds)
+    results: list[Any] = session.run(None, feeds)
+    return results
 
 
 def check(want: Any, value: Any, pad: int) -> None:
