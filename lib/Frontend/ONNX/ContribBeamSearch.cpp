@@ -133,6 +133,7 @@ static std::string writeBeamState(const ContribCall &call) {
          "twice = Add(beams, beams)\n"
          "twiceCount = Reshape(twice, scalarShape)\n"
          "places = Range(from0, twiceCount, by1)\n"
+         "isAlone = Equal(beams, one)\n"
          "rowCount = Mul(batch, beams)\n"
          "rowLimit = Reshape(rowCount, scalarShape)\n"
          "rowNumbers = Range(from0, rowLimit, by1)\n"
@@ -201,14 +202,18 @@ static std::string writeBeamSearchOf(const ContribCall &call,
                        writeChanges(call, inputs, isFirst) + kBestTokens.str() +
                        kAddEnded.str() + kMerge.str() + kGoOn.str() +
                        kDone.str() + kOpen.str();
+    // States are taken from where they were when they are read: the copy is
+    // that of the new words behind them. One beam's stay, as in onnxruntime.
+    if (!isFirst)
+      text += "placeNext# = Where(isAlone, rowNumbers, row#)\n";
     if (wantsScores && !isFirst)
       text += "collected# = Reshape<allowzero = 1>(summed#, collectedShape)\n";
     return text;
   };
-  SearchState carried[] = {
-      {"int32[]", "sequence"},   {"float[]", "beamScore"},
-      {"bool[]", "done"},        {"float[]", "ended"},
-      {"int32[]", "endedWords"}, {"int64[]", "endedCount"}};
+  SearchState carried[] = {{"int32[]", "sequence"},   {"float[]", "beamScore"},
+                           {"bool[]", "done"},        {"float[]", "ended"},
+                           {"int32[]", "endedWords"}, {"int64[]", "endedCount"},
+                           {"int64[]", "place"}};
   std::string shapes =
       wantsScores ? "collectedShape = Concat<axis = 0>(batch, beams, "
                     "vocabulary)\n"
@@ -223,8 +228,9 @@ static std::string writeBeamSearchOf(const ContribCall &call,
          writeBeamState(call) + shapes + masks + writeRepeated(model, "owner") +
          withSuffix(step(true), "A") +
          "ownerA = Gather<axis = 0>(owner, rowA)\n" +
-         writeStates(model, "s", "ownerA", "A") +
-         writeLoop(model, step(false), carried, "rowB",
+         writeStates(model, "s", "ownerA", "nextA") +
+         "placeNextA = Identity(rowNumbers)\n" +
+         writeLoop(model, step(false), carried, "placeB",
                    wantsScores ? "collected" : "") +
          writeBeamResults(call);
 }

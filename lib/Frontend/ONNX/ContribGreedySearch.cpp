@@ -63,7 +63,7 @@ static std::string writeOneByOne(const ContribCall &call, StringRef prepare,
          "doneA = Expand(falseBit, columnShape)\n" +
          (call.has(5) ? "isPrefix = Cast<to = 9>(prefix_vocab_mask)\n" : "") +
          prepare.str() + withSuffix(step(true), "A") +
-         writeStates(model, "s", "", "A") +
+         writeStates(model, "s", "", "nextA") +
          writeLoop(model, step(false), carried, "", "") +
          "length = Shape<start = 1, end = 2>(sequenceEnd)\n"
          "rest = Sub(most, length)\n"

@@ -175,14 +175,14 @@ std::string importer::writeRepeated(const SearchModel &model, StringRef owner) {
 }
 
 std::string importer::writeStates(const SearchModel &model, StringRef from,
-                                  StringRef rows, StringRef suffix) {
+                                  StringRef rows, StringRef to) {
   std::string text;
   for (unsigned k = 0; k < model.states; ++k)
     if (rows.empty())
-      text += llvm::formatv("next{0}{1} = Identity({2}{1})\n", suffix, k, from);
+      text += llvm::formatv("{0}{1} = Identity({2}{1})\n", to, k, from);
     else
-      text += llvm::formatv("next{0}{1} = Gather<axis = {3}>({2}{1}, {4})\n",
-                            suffix, k, from, model.axis, rows);
+      text += llvm::formatv("{0}{1} = Gather<axis = {3}>({2}{1}, {4})\n", to, k,
+                            from, model.axis, rows);
   return text;
 }
 
@@ -204,8 +204,9 @@ std::string importer::writeLoop(const SearchModel &model, StringRef step,
     inits += (", " + value.name + "NextA").str();
   }
   ends += listNames("endState", model.states);
-  arguments += listNames("pastB", model.states, model.element);
-  results += listNames("nextB", model.states, model.element);
+  arguments +=
+      listNames(rows.empty() ? "pastB" : "heldB", model.states, model.element);
+  results += listNames("presentB", model.states, model.element);
   inits += listNames("nextA", model.states);
   if (!collected.empty()) {
     ends += (", " + collected).str();
@@ -215,9 +216,10 @@ std::string importer::writeLoop(const SearchModel &model, StringRef step,
          "left = Sub(most, startLength)\n"
          "trips = Sub(left, one)\n" +
          ends + " = Loop<body = decode (int64 i, bool c, " + arguments +
-         ") => (bool[] openB, " + results + ") {\n" + model.call +
-         withSuffix(step, "B") + writeStates(model, "presentB", rows, "B") +
-         "} >(trips, openA, " + inits + ")\n";
+         ") => (bool[] openB, " + results + ") {\n" +
+         (rows.empty() ? "" : writeStates(model, "heldB", rows, "pastB")) +
+         model.call + withSuffix(step, "B") + "} >(trips, openA, " + inits +
+         ")\n";
 }
 
 std::string importer::joinShared(std::string shared, StringRef prompt) {

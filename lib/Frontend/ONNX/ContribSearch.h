@@ -96,15 +96,15 @@ struct SearchState {
 /// those of `owner`, or the same where there is none.
 std::string writeRepeated(const SearchModel &model, StringRef owner);
 
-/// Nodes that make next0`suffix` and so on of the states `from`0 and so on: of
-/// each sequence that goes on, what was at its place in `rows`, where there are
-/// such.
+/// Nodes that make `to`0, `to`1 and so on of the states `from`0 and so on:
+/// those at the places `rows`, where there are such.
 std::string writeStates(const SearchModel &model, StringRef from,
-                        StringRef rows, StringRef suffix);
+                        StringRef rows, StringRef to);
 
 /// trips, and the loop behind the prompt's step. `step`, with '#' for what is
 /// behind its names, makes nameNext# of each carried name#, token# and open#;
-/// `rows` are those of states. Results are nameEnd and `collected` as it is.
+/// states are taken from the places `rows` before they are used, where there
+/// are such. Results are nameEnd and `collected` as it is.
 std::string writeLoop(const SearchModel &model, StringRef step,
                       ArrayRef<SearchState> carried, StringRef rows,
                       StringRef collected);
