@@ -521,6 +521,33 @@ def test_beams_of_speech() -> None:
     Pair("WhisperBeamSearch", given, BEAM, **graphs, **ids).compare()
 
 
+STAMPS = {"beginning_timestamp_token_id": 12, "no_timestamps_token_id": 11,
+          "start_of_lm_token_id": 10, "translate_token_id": 8, "transcribe_token_id": 9,
+          "no_speech_token_id": 7}  # fmt: skip
+
+
+def test_timestamps() -> None:
+    """Rules for words that say when something was said."""
+    graphs = seq2seq(1, 31, "speech")
+    rng = np.random.default_rng(31)
+    features = rng.standard_normal((2, 5, WIDTH)).astype(np.float32)
+    given = beams(features, 12, 3, 2, decoder_input_ids=int32(6, 3, 6, 4).reshape(2, 2),
+                  logits_processor=int32(1))  # fmt: skip
+    pair = Pair("WhisperBeamSearch", given, BEAM[:2], **graphs, **STAMPS, model_type=2,
+                decoder_start_token_id=6, eos_token_id=5, pad_token_id=0)  # fmt: skip
+    for _ in range(20):
+        batch, count = (int(n) for n in rng.integers(1, 5, 2))
+        begins = rng.integers(0, WORDS, (batch, int(rng.integers(1, 6)))).astype(np.int32)
+        pair.compare(
+            input_ids=rng.standard_normal((batch, 5, WIDTH)).astype(np.float32),
+            decoder_input_ids=begins,
+            max_length=int32(begins.shape[1] + 3 + rng.integers(0, 12)),
+            num_beams=int32(count),
+            num_return_sequences=int32(count),
+            logits_processor=int32(rng.integers(0, 4) > 0),
+        )
+
+
 def refused(said: str, op: str, feeds: dict[str, Any], outputs: Any, **attributes: Any) -> None:
     made, _ = model(op, feeds, outputs, **{**IDS, **attributes})
     with pytest.raises(loopc.CompileError, match=said) as caught:
@@ -538,7 +565,8 @@ def test_what_is_not_supported() -> None:
     refused("'encoder' or 'decoder' is missing", "BeamSearch", beams(ids, 9, 2), BEAM,
             decoder=decoder, model_type=1)  # fmt: skip
     rules = beams(ids, 9, 2, logits_processor=int32(1))
-    refused("'logits_processor'", "BeamSearch", rules, BEAM, decoder=decoder)
+    refused("'logits_processor'", "BeamSearch", rules, BEAM, decoder=decoder, model_type=2)
+    refused("beginning_timestamp_token_id", "WhisperBeamSearch", rules, BEAM, decoder=decoder)
     present = {**sampling(ids, 9, 0), "presence_mask": np.ones((1, WORDS), np.int32)}
     refused("'presence_mask'", "Sampling", present, GREEDY, decoder=decoder)
     shared, _ = gpt()

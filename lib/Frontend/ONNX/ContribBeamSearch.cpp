@@ -44,7 +44,7 @@ static constexpr StringLiteral kMerge =
 /// and bestToken#.
 static constexpr StringLiteral kBestTokens =
     "beamColumn# = Reshape(beamScore#, columnShape)\n"
-    "summed# = Add(chosen#, beamColumn#)\n"
+    "summed# = Add(changed#, beamColumn#)\n"
     "wide# = Reshape<allowzero = 1>(summed#, wideShape)\n"
     "best#, bestPlace# = TopK<axis = 1>(wide#, twice)\n"
     "fromBeam# = Div(bestPlace#, vocabulary)\n"
@@ -108,6 +108,99 @@ static constexpr StringLiteral kDone =
     "cannotGain# = Not(mayGain#)\n"
     "finished# = And(isFull#, cannotGain#)\n"
     "doneNext# = Or(done#, finished#)\n";
+
+/// Rules for Whisper's timestamps, which are the words from `stamp` on,
+/// changed# of chosen#: they come in pairs but for the first, do not decrease,
+/// begin early, and are chosen where all of them are likelier than any other
+/// word.
+static constexpr StringLiteral kTimestamps =
+    "isStamp# = GreaterOrEqual(sequence#, stamp32)\n"
+    "stampBits# = Cast<to = 6>(isStamp#)\n"
+    "hasStamp32# = ReduceMax<keepdims = 1>(stampBits#, axis1)\n"
+    "hasStamp# = Cast<to = 9>(hasStamp32#)\n"
+    "firstStamp# = ArgMax<axis = 1>(stampBits#)\n"
+    "behindFirst# = Add(firstStamp#, one)\n"
+    "begin# = Where(hasStamp#, behindFirst#, length#)\n"
+    "goesOnBehind# = Greater(length#, begin#)\n"
+    "isBegin# = Not(goesOnBehind#)\n"
+    "wasStamp# = Slice(isStamp#, lastColumn, most64s, axis1)\n"
+    "before0# = Sub(length#, twoWords)\n"
+    "before# = Max(before0#, none)\n"
+    "wasBefore0# = Gather<axis = 1>(isStamp#, before#)\n"
+    "wasBefore# = Or(isBegin#, wasBefore0#)\n"
+    "wasAlone0# = Not(wasBefore#)\n"
+    "wasAlone# = And(wasStamp#, wasAlone0#)\n"
+    "wasPair# = And(wasStamp#, wasBefore#)\n"
+    "lastStamp# = ArgMax<axis = 1, select_last_index = 1>(stampBits#)\n"
+    "lastValue32# = GatherElements<axis = 1>(sequence#, lastStamp#)\n"
+    "lastValue# = Cast<to = 7>(lastValue32#)\n"
+    "nextValue# = Add(lastValue#, one)\n"
+    "least# = Where(wasAlone#, lastValue#, nextValue#)\n"
+    "isLower# = Less(stampNumbers, least#)\n"
+    "isOld0# = And(isLower#, isStampWord)\n"
+    "isOld# = And(isOld0#, hasStamp#)\n"
+    "isTask# = And(goesOnBehind#, isTaskWord)\n"
+    "isThird# = And(wasPair#, isStampWord)\n"
+    "isText# = And(wasAlone#, isTextWord)\n"
+    "isLate# = And(isBegin#, isLateWord)\n"
+    "out1# = Or(isNeverWord, isTask#)\n"
+    "out2# = Or(isThird#, isText#)\n"
+    "out3# = Or(isOld#, isLate#)\n"
+    "out4# = Or(out1#, out2#)\n"
+    "out# = Or(out4#, out3#)\n"
+    "allowed# = Where(out#, lowest, chosen#)\n"
+    "stampScore# = Where(isStampWord, allowed#, lowest)\n"
+    "topStamp# = ReduceMax<keepdims = 1>(stampScore#, axis1)\n"
+    "fromTop# = Sub(stampScore#, topStamp#)\n"
+    "stampWeight0# = Exp(fromTop#)\n"
+    "isCounted# = Greater(stampScore#, lowest)\n"
+    "stampWeight# = Where(isCounted#, stampWeight0#, zero)\n"
+    "stampSum# = ReduceSum<keepdims = 1>(stampWeight#, axis1)\n"
+    "stampLog0# = Log(stampSum#)\n"
+    "stampLog1# = Add(stampLog0#, topStamp#)\n"
+    "hasSum# = Greater(stampSum#, zero)\n"
+    "stampLog# = Where(hasSum#, stampLog1#, lowest)\n"
+    "textScore# = Where(isStampWord, lowest, allowed#)\n"
+    "topText# = ReduceMax<keepdims = 1>(textScore#, axis1)\n"
+    "isStampNow# = Greater(stampLog#, topText#)\n"
+    "isOther# = And(isStampNow#, isOtherWord)\n"
+    "ruled# = Where(isOther#, lowest, allowed#)\n"
+    "changed# = Where(hasRules, ruled#, chosen#)\n";
+
+/// The words that the rules are about: names of bodies, and of attributes.
+static constexpr std::pair<StringLiteral, StringLiteral> kTimestampWords[] = {
+    {"stampWord", "beginning_timestamp_token_id"},
+    {"noStampWord", "no_timestamps_token_id"},
+    {"modelWord", "start_of_lm_token_id"},
+    {"startWord", "decoder_start_token_id"},
+    {"translateWord", "translate_token_id"},
+    {"transcribeWord", "transcribe_token_id"}};
+
+static std::string writeTimestampWords(const ContribCall &call) {
+  for (auto [name, attr] : kTimestampWords)
+    call.addConstant(name, {1}, ArrayRef<int64_t>(call.getInt(attr)));
+  call.addConstant("stampsAtFirst", {1}, ArrayRef<int64_t>(50));
+  call.addConstant("twoWords", {1}, ArrayRef<int64_t>(2));
+  return "rules = Reshape(logits_processor, scalarShape)\n"
+         "rules64 = Cast<to = 7>(rules)\n"
+         "hasRules = Equal(rules64, by1)\n"
+         "stamp32 = Cast<to = 6>(stampWord)\n"
+         "vocabularyCount = Reshape(vocabulary, scalarShape)\n"
+         "stampNumbers = Range(from0, vocabularyCount, by1)\n"
+         "isStampWord = GreaterOrEqual(stampNumbers, stampWord)\n"
+         "isOtherWord = Not(isStampWord)\n"
+         "isTextWord = Less(stampNumbers, end64)\n"
+         "lastAtFirst = Add(stampWord, stampsAtFirst)\n"
+         "isLateWord = Greater(stampNumbers, lastAtFirst)\n"
+         "isNoStamp = Equal(stampNumbers, noStampWord)\n"
+         "isModel = Equal(stampNumbers, modelWord)\n"
+         "isNeverWord = Or(isNoStamp, isModel)\n"
+         "isStart = Equal(stampNumbers, startWord)\n"
+         "isTranslate = Equal(stampNumbers, translateWord)\n"
+         "isTranscribe = Equal(stampNumbers, transcribeWord)\n"
+         "isEither = Or(isTranslate, isTranscribe)\n"
+         "isTaskWord = Or(isStart, isEither)\n";
+}
 
 /// What the steps share, behind the logits of the prompt.
 static std::string writeBeamState(const ContribCall &call) {
@@ -192,16 +285,18 @@ static std::string writeBeamResults(const ContribCall &call) {
 }
 
 static std::string writeBeamSearchOf(const ContribCall &call,
-                                     const SearchModel &model) {
+                                     const SearchModel &model, bool isWhisper) {
   ScoreInputs inputs{2, 6, 7, 8, 14};
-  bool wantsScores = call.wants(2);
+  bool wantsScores = call.wants(2), hasRules = isWhisper && call.has(11);
+  std::string rules =
+      hasRules ? kTimestamps.str() : "changed# = Identity(chosen#)\n";
   auto step = [&](bool isFirst) {
     std::string text = "given# = Cast<to = 1>(logits#)\n"
                        "lastLogits# = Gather<axis = 1>(given#, lastPlace)\n"
                        "scores# = LogSoftmax<axis = -1>(lastLogits#)\n" +
-                       writeChanges(call, inputs, isFirst) + kBestTokens.str() +
-                       kAddEnded.str() + kMerge.str() + kGoOn.str() +
-                       kDone.str() + kOpen.str();
+                       writeChanges(call, inputs, isFirst) + rules +
+                       kBestTokens.str() + kAddEnded.str() + kMerge.str() +
+                       kGoOn.str() + kDone.str() + kOpen.str();
     // States are taken from where they were when they are read: the copy is
     // that of the new words behind them. One beam's stay, as in onnxruntime.
     if (!isFirst)
@@ -225,7 +320,8 @@ static std::string writeBeamSearchOf(const ContribCall &call,
                             "isPrefix = Gather<axis = 0>(prefixBits, owner)\n"
                           : "";
   return joinShared(writeShared(call, inputs), model.prompt) +
-         writeBeamState(call) + shapes + masks + writeRepeated(model, "owner") +
+         writeBeamState(call) + (hasRules ? writeTimestampWords(call) : "") +
+         shapes + masks + writeRepeated(model, "owner") +
          withSuffix(step(true), "A") +
          "ownerA = Gather<axis = 0>(owner, rowA)\n" +
          writeStates(model, "s", "ownerA", "nextA") +
@@ -236,9 +332,10 @@ static std::string writeBeamSearchOf(const ContribCall &call,
 }
 
 std::string importer::writeBeamSearch(const ContribCall &call) {
-  if (call.has(11))
-    return call.refuse("input 'logits_processor'");
   int64_t family = call.getInt("model_type");
+  if (family == 2 && call.has(11))
+    return call.refuse("input 'logits_processor': the words that its rules "
+                       "need are attributes of WhisperBeamSearch");
   if (call.has(10) && family != 2)
     return call.refuse("input 'decoder_input_ids' of a model that is not "
                        "Whisper");
@@ -249,20 +346,24 @@ std::string importer::writeBeamSearch(const ContribCall &call) {
   if (family == 0 ? !readGpt(call, 9, model)
                   : !readEncoderDecoder(call, family == 2, model))
     return {};
-  return writeBeamSearchOf(call, model);
+  return writeBeamSearchOf(call, model, family == 2);
 }
 
 std::string importer::writeWhisperSearch(const ContribCall &call) {
-  static constexpr StringLiteral inputs[] = {
-      "logits_processor", "cross_qk_layer_head", "extra_decoding_ids"};
+  static constexpr StringLiteral inputs[] = {"cross_qk_layer_head",
+                                             "extra_decoding_ids"};
   for (auto [k, name] : llvm::enumerate(inputs))
-    if (call.has(11 + k))
+    if (call.has(12 + k))
       return call.refuse("input '" + name + "'");
   if (call.wants(3) || call.wants(4))
     return call.refuse("outputs 'cross_qk' and 'non_speech_probs' are those of "
                        "GPU kernels");
+  for (auto [name, attr] : kTimestampWords)
+    if (call.has(11) && !call.getAttr(attr))
+      return call.refuse("input 'logits_processor' without attribute '" + attr +
+                         "'");
   SearchModel model;
   if (!readEncoderDecoder(call, /*isSpeech=*/true, model))
     return {};
-  return writeBeamSearchOf(call, model);
+  return writeBeamSearchOf(call, model, /*isWhisper=*/true);
 }
