@@ -277,6 +277,30 @@ def test_decoders_capture() -> None:
          captured=weights, constants=("max_length",), **IDS).compare()  # fmt: skip
 
 
+def test_narrow_states() -> None:
+    """Logits and states of 16 bits, which onnxruntime has for GPUs only."""
+    wide, _ = gpt(1, 8)
+    narrow, _ = gpt(1, 8)
+    for value in (narrow.input[3], *narrow.output):
+        value.type.tensor_type.elem_type = TensorProto.FLOAT16
+    # Both are 32 bits wide inside.
+    for node in narrow.node:
+        node.input[:] = ["past_wide" if n == "past_0" else n for n in node.input]
+        node.output[:] = [f"{n}_wide" if n in ("logits", "present_0") else n for n in node.output]
+        node.input[:] = ["present_0_wide" if n == "present_0" else n for n in node.input]
+    first = helper.make_node("Cast", ["past_0"], ["past_wide"], to=TensorProto.FLOAT)
+    narrow.node.insert(0, first)
+    for name in ("logits", "present_0"):
+        narrow.node.append(
+            helper.make_node("Cast", [f"{name}_wide"], [name], to=TensorProto.FLOAT16)
+        )
+    results = []
+    for decoder in (wide, narrow):
+        made, feeds = model("GreedySearch", greedy(prompt(2, 3), 7), GREEDY, decoder=decoder, **IDS)
+        results += loopc.InferenceSession(made).run(None, feeds)
+    np.testing.assert_array_equal(*results)
+
+
 def test_too_short_a_length() -> None:
     decoder, _ = gpt()
     pair = Pair("GreedySearch", greedy(prompt(1, 5), 5), GREEDY, decoder=decoder, **IDS)
