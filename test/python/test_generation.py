@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import loopc
+import loopc.onnxruntime
 import numpy as np
 import onnx
 import onnxruntime
@@ -275,6 +276,25 @@ def test_decoders_capture() -> None:
     decoder, weights = gpt(2, 7, captured=True)
     Pair("GreedySearch", greedy(prompt(2, 3, 7), 12), GREEDY, decoder=decoder,
          captured=weights, constants=("max_length",), **IDS).compare()  # fmt: skip
+
+
+def test_within_onnxruntime() -> None:
+    """The execution provider takes a search whole, with what its decoder captures."""
+    loopc.onnxruntime.register()
+    decoder, weights = gpt(2, 7, captured=True)
+    made, feeds = model("GreedySearch", greedy(prompt(2, 3, 7), 12), GREEDY, decoder=decoder,
+                        captured=weights, **IDS)  # fmt: skip
+    options = loopc.onnxruntime.add_provider(onnxruntime.SessionOptions())
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    session = onnxruntime.InferenceSession(made, options)
+    claimed = [
+        (graph.ep_name, node.op_type)
+        for graph in session.get_provider_graph_assignment_info()
+        for node in graph.get_nodes()
+    ]
+    assert claimed == [("LoopcExecutionProvider", "GreedySearch")]
+    expected = onnxruntime.InferenceSession(made, providers=["CPUExecutionProvider"])
+    check(expected.run(None, feeds)[0], session.run(None, feeds)[0])
 
 
 def test_narrow_states() -> None:

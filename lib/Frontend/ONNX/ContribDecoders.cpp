@@ -235,10 +235,13 @@ bool importer::readEncoderDecoder(const ContribCall &call, bool isSpeech,
                     listNames("presentB", model.states), kCallGraph, inputs);
   std::string cross = listNames("cross", model.states);
   bool makesLogits = encoder.output_size() == int(2 + 2 * model.states);
-  if (!makesLogits && encoder.output_size() != int(model.states))
+  bool makesKeys = !isSpeech && !llvm::is_contained(model.repeated, "hidden") &&
+                   encoder.output_size() == int(model.states);
+  if (!makesLogits && !makesKeys)
     return refuse("graph 'encoder' has " + Twine(encoder.output_size()) +
-                  " outputs, expected " + Twine(2 + 2 * model.states) + " or " +
-                  Twine(model.states));
+                  " outputs, expected logits, what it read and " +
+                  Twine(2 * model.states) + " states" +
+                  (isSpeech ? "" : ", or the keys and values that it made"));
   if (isSpeech) {
     model.prompt = call.has(10) ? "start = Identity(decoder_input_ids)\n"
                                 : "startToken64 = Constant<value_int: int = "
