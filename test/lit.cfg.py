@@ -105,6 +105,9 @@ if config.loopc_asan:
     config.available_features.add("asan")
 if config.loopc_archives:
     config.available_features.add("llvm-archives")
+libraries = ("libloopc_images.so", "libloopc_text.so")
+if all(os.path.exists(os.path.join(config.loopc_binary_dir, "lib", n)) for n in libraries):
+    config.available_features.add("operators")
 config.substitutions.append(("%limit_memory", ":" if config.loopc_asan else "ulimit -v 4000000"))
 
 config.substitutions += [

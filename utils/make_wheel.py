@@ -11,7 +11,8 @@
     ./dev wheel --python python3.12   for that Python (3.12 and later: and all after it)
 
 In it are the package `loopc`, the commands `loopc` and `loopc-run`, the runtimes that
-compiled models link with, and the headers (`loopc.get_include()`). It takes Linux with glibc
+compiled models link with, the headers (`loopc.get_include()`), and the libraries of
+ImageDecoder (without TIFF) and Tokenizer. It takes Linux with glibc
 2.34 or later and the C++ library of GCC 11 (Ubuntu 22.04, RHEL 9, Debian 12). Exit status 1
 where something is missing, or would take a newer glibc.
 """
@@ -34,8 +35,10 @@ from standalone import (
     build_extension,
     is_common,
     is_stable,
+    licence,
     link_compiler,
     link_library,
+    link_operators,
     link_program,
     needed_libraries,
     run,
@@ -118,6 +121,10 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
             if not is_common(name) and not (folder / name).exists():
                 shutil.copy(path, folder / name)
     link_library(build, f"lib/{PROVIDER}", folder / PROVIDER)
+    for library in link_operators(build, folder):
+        if text := licence(library):
+            (folder / "licences").mkdir(exist_ok=True)
+            shutil.copy(text, folder / "licences" / f"{text.parent.name}.txt")
     for name in RUNTIMES:
         shutil.copy(build / "lib" / name, folder)
     for name in ("loopc-c", "loopc-rt"):

@@ -137,6 +137,59 @@ def is_common(name: str) -> bool:
     return name.startswith(("libstdc++", "libgcc_s"))
 
 
+def link_operators(build: pathlib.Path, folder: pathlib.Path) -> list[pathlib.Path]:
+    """The libraries of operators that the build has, and beside them what they need.
+
+    Returns:
+        The libraries of others, for their licences.
+    """
+    others: dict[str, pathlib.Path] = {}
+    for name, link in (("libloopc_images.so", _link_images), ("libloopc_text.so", link_library)):
+        made = folder / name
+        if not (build / "lib" / name).exists():
+            continue
+        link(build, f"lib/{name}", made)
+        for other, path in needed_libraries(made):
+            if not is_common(other):
+                others[other] = path.resolve()
+    for other, path in others.items():
+        if not (folder / other).exists():
+            shutil.copy(path, folder / other)
+    return sorted(others.values())
+
+
+def _link_images(build: pathlib.Path, built: str, made: pathlib.Path) -> None:
+    """The decoder of images, without TIFF: libtiff takes JBIG-KIT, whose licence is the GPL's."""
+    sources = ROOT / "lib/Operators/Images"
+    command = [shutil.which("clang++-22") or "c++", "-std=c++20", "-O2", "-fPIC", "-shared",
+               "-fno-exceptions", "-fno-rtti", "-Wno-missing-designated-field-initializers",
+               f"-I{ROOT}/include", str(sources / "ImageDecoder.cpp"), str(sources / "Plain.cpp"),
+               f"-Wl,--version-script={ROOT}/lib/Operators/exports.map", *STATIC,
+               "-Wl,--gc-sections", "-Wl,-s", "-Wl,-rpath,$ORIGIN", "-o", str(made)]  # fmt: skip
+    linked = _link_command(build, built)
+    packages = {"JPEG": ("Jpeg", "libjpeg"), "PNG": ("Png", "libpng"), "WEBP": ("WebP", "libwebp"),
+                "JPEG2000": ("Jpeg2000", "libopenjp2")}  # fmt: skip
+    for form, (source, package) in packages.items():
+        if any(f"/{source}.cpp.o" in argument for argument in linked):
+            flags = run(["pkg-config", "--cflags", "--libs", package], ROOT)
+            command += [f"-DLOOPC_WITH_{form}", str(sources / f"{source}.cpp"), *flags.split()]
+    run(command, build)
+    # What those take in turn is found beside this one only if this one names it, too.
+    indirect = [str(path) for name, path in needed_libraries(made) if not is_common(name)]
+    run([*command, "-Wl,--no-as-needed", *indirect], build)
+
+
+def licence(library: pathlib.Path) -> pathlib.Path | None:
+    """The licence that a Debian package gives for its library."""
+    command = ["dpkg-query", "-S", f"*/{library.name}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        return None
+    file = pathlib.Path("/usr/share/doc", done.stdout.split(":")[0], "copyright")
+    return file if file.is_file() else None
+
+
 def build_extension(
     build: pathlib.Path, python: str, package: pathlib.Path, library: pathlib.Path
 ) -> str:

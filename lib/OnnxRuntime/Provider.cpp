@@ -17,14 +17,18 @@
 
 using namespace loopc::ort;
 
-/// Whether a node is one of ONNX's `operators`, which are in order.
+/// Whether a node is one of `operators`, which are in order, of ONNX's or of
+/// another domain.
 template <size_t count>
 static bool isOneOf(const Api &api, const OrtNode *node,
-                    const std::string_view (&operators)[count]) {
+                    const std::string_view (&operators)[count],
+                    std::string_view wanted = "") {
   std::string_view domain = get<const char *>(api, api.Node_GetDomain, node);
   std::string_view type =
       get<const char *>(api, api.Node_GetOperatorType, node);
-  return (domain.empty() || domain == "ai.onnx") &&
+  if (domain == "ai.onnx")
+    domain = "";
+  return domain == wanted &&
          std::binary_search(std::begin(operators), std::end(operators), type);
 }
 
@@ -32,7 +36,10 @@ static bool isOneOf(const Api &api, const OrtNode *node,
 static bool isLoop(const Api &api, const OrtNode *node) {
   static constexpr std::string_view kOperators[] = {"GRU",  "If",  "LSTM",
                                                     "Loop", "RNN", "Scan"};
-  return isOneOf(api, node, kOperators);
+  static constexpr std::string_view kSearches[] = {
+      "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"};
+  return isOneOf(api, node, kOperators) ||
+         isOneOf(api, node, kSearches, "com.microsoft");
 }
 
 /// Whether an operator may as well be computed beside a loop: one that moves

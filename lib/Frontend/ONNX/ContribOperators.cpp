@@ -473,7 +473,7 @@ const ContribOperator *loopc::importer::findContribOperator(StringRef domain,
        {getContribLayers(), getContribAttention(), getContribQuantized(),
         getContribRecurrent(), getContribStates(), getContribSupportVectors(),
         getContribMaps(), getContribTensors(), getContribIndexing(),
-        getContribExperts()})
+        getContribExperts(), getContribSearch()})
     for (const ContribOperator &op : family)
       if (op.domain == domain && op.name == name)
         return &op;
@@ -499,7 +499,7 @@ bool loopc::importer::buildContribFunction(const ContribOperator &op,
       op.attributes.empty() ? "" : ("<" + op.attributes + "> ").str();
   std::string text = llvm::formatv(
       "<domain: \"{0}\", opset_import: [\"\" : {6}, \"com.microsoft\" : 1, "
-      "\"ai.onnx.ml\" : 4]> "
+      "\"ai.onnx.ml\" : 4, \"loopc.graph\" : 1]> "
       "{1} {2}({3}) => ({4}) {{\n{5}\n}\n",
       op.domain, op.name, attributes, inputs, op.outputs, body, op.opset);
   pb::OnnxParser parser(text);

@@ -83,6 +83,12 @@ struct ContribOperator {
 
 inline constexpr llvm::StringLiteral kContribDomain = "com.microsoft";
 
+/// The operator of bodies, and of nothing else, that calls its attribute
+/// 'graph', one of the node's: its nodes with the operator's inputs.
+inline constexpr llvm::StringLiteral kCallDomain = "loopc.graph";
+inline constexpr llvm::StringLiteral kCallOperator = "Call";
+inline constexpr llvm::StringLiteral kCallGraph = "loopc.graph.Call";
+
 /// Nodes that make `to` of input `from` of the body, or of a tensor of its
 /// rank: rows of `columns` elements. One of rank 1 is one row; another number
 /// of columns is an error of the run.
@@ -100,6 +106,7 @@ llvm::ArrayRef<ContribOperator> getContribMaps();
 llvm::ArrayRef<ContribOperator> getContribTensors();
 llvm::ArrayRef<ContribOperator> getContribIndexing();
 llvm::ArrayRef<ContribOperator> getContribExperts();
+llvm::ArrayRef<ContribOperator> getContribSearch();
 
 /// The operator, or null.
 const ContribOperator *findContribOperator(llvm::StringRef domain,

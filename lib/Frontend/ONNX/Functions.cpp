@@ -68,6 +68,8 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   nc.loc = nodeLoc(nc.graphPath, nc.index, node, nc.opset);
   if (findLocalFunction(node))
     return NodeKind::LocalFunction;
+  if (nc.frame.isContrib && nc.domain == kCallDomain)
+    return NodeKind::GraphCall;
   if (const loopc_custom_op *custom = onnx::CustomOperators::of(&context).find(
           nc.domain, node.op_type(), nc.opset)) {
     nc.since = custom->since_version;
@@ -308,6 +310,7 @@ LogicalResult Importer::makeFunctionFrame(NodeContext &nc,
   if (failed(readFunctionOpsets(nc, fn, isLocal, frame)))
     return failure();
   frame.isSchemas = !isLocal;
+  frame.isContrib = isLocal && findLocalFunction(nc.node) != &fn;
   for (const pb::AttributeProto &attr : fn.attribute_proto()) {
     frame.attributes[attr.name()] = {&attr, &nc.frame, &nc.scope};
     frame.parameters.insert(attr.name());

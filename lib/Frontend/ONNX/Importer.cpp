@@ -340,6 +340,8 @@ LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
     return expandContextFunction(nc);
   case NodeKind::ContribFunction:
     return expandContribFunction(nc);
+  case NodeKind::GraphCall:
+    return importGraphCall(nc);
   case NodeKind::Lowered:
     return importGenericNode(nc);
   case NodeKind::Unsupported:

@@ -143,6 +143,8 @@ struct Frame {
   llvm::StringSet<> parameters;
   /// Of a function that an operator stands for, which is not the model's fault.
   bool isSchemas = false;
+  /// Of a function that was written for an operator of onnxruntime.
+  bool isContrib = false;
 };
 
 /// The names of one graph. Innermost first (name_scope).
@@ -186,6 +188,7 @@ enum class NodeKind {
   Lowered,         ///< an onnx.node
   SchemaFunction,  ///< expanded from its schema
   ContextFunction, ///< expanded from a body that its schema makes for it
+  GraphCall,       ///< a graph that a ContribFunction's node has
   ContribFunction, ///< an operator of onnxruntime: a body is written for it
   Unsupported,
 };
@@ -299,6 +302,8 @@ private:
   void warnOfIgnoredConditions();
   LogicalResult importScan(NodeContext &nc);
   LogicalResult importSequenceMap(NodeContext &nc);
+  /// Inlines the graph that a body written for the node's operator calls.
+  LogicalResult importGraphCall(NodeContext &nc);
   /// The length of all sequences among `inputs`; checked to be one at run time.
   FailureOr<Value> commonLength(NodeContext &nc, llvm::ArrayRef<Value> inputs);
   /// The body of the loop for a SequenceMap, and the types that it carries.

@@ -591,6 +591,29 @@ LogicalResult Importer::importIf(NodeContext &nc) {
 }
 
 //===----------------------------------------------------------------------===//
+// Calls of graphs
+//===----------------------------------------------------------------------===//
+
+LogicalResult Importer::importGraphCall(NodeContext &nc) {
+  SmallVector<Value> inputs, outputs;
+  NodeAttr attr;
+  FailureOr<const pb::GraphProto *> graph = getGraph(nc, "graph", attr);
+  if (failed(graph) || failed(lookupInputs(nc, inputs)))
+    return failure();
+  StringRef name = attr.proto->name();
+  if ((*graph)->input_size() != static_cast<int>(inputs.size()))
+    return loopc::emitError(nc.loc, Diag::BodyArguments)
+           << name << " has " << (*graph)->input_size() << " inputs, expected "
+           << inputs.size();
+  for (auto [k, input] : llvm::enumerate(inputs))
+    if (failed(checkDeclared(nc, name, (*graph)->input(k), k, input.getType())))
+      return failure();
+  return failure(
+      failed(importGraph(nc, **graph, attr, name, inputs, outputs)) ||
+      failed(defineOutputs(nc, outputs)));
+}
+
+//===----------------------------------------------------------------------===//
 // SequenceMap
 //===----------------------------------------------------------------------===//
 
