@@ -197,11 +197,6 @@ void loopc::populateFusionOnGPU(PassAdder manager, const PipelineOptions &) {
 
 void loopc::populateInterchanges(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  addCleanup(functions, "what grew together has one length: the lengths of "
-                        "buffers with room are equal ports");
-  functions.addPass(createCanonicalizer(),
-                    "checks that such lengths agree are gone, which no part of "
-                    "a loop could make");
   functions.addPass(createCpuInterchangeElements(),
                     "bodies are fused, so that it sees whether all of one is "
                     "element by element; takes whole loops away from the rest");
