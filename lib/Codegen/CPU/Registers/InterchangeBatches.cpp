@@ -27,7 +27,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -755,17 +754,18 @@ struct CpuInterchangeBatches
   /// Makes lengths that are equal one port, after which the checks that they
   /// agree are gone: no part of a loop could make these.
   LogicalResult mergeLengths(IRRewriter &rewriter) {
-    OpPassManager cleanup(func::FuncOp::getOperationName());
-    cleanup.addPass(createCanonicalizer());
-    cleanup.addPass(createCSEPass());
-    if (failed(runPipeline(cleanup, getOperation())))
+    OpPassManager before(func::FuncOp::getOperationName()), behind = before;
+    before.addPass(createCanonicalizer());
+    before.addPass(createCSEPass());
+    behind.addPass(createCSEPass());
+    behind.addPass(createCanonicalizer());
+    if (failed(runPipeline(before, getOperation())))
       return failure();
-    uint64_t work = 0;
     for (LoopOp loop : collectLoops(getOperation()))
       mergeEqualPorts(rewriter, loop, work);
-    cleanup.addPass(createCanonicalizer());
-    return runPipeline(cleanup, getOperation());
+    return runPipeline(behind, getOperation());
   }
+  uint64_t work = 0; ///< what mergeEqualPorts() counts
 
   void run(IRRewriter &rewriter, LoopOp loop) {
     if (isCold(loop))
