@@ -552,7 +552,10 @@ def broadcasts() -> Iterator[Case]:
         ((4, 1), (4, 4)),
     ):
         for what, kind in kinds.items():
-            values = {"x": (array(*left) * 9).astype(kind), "z": (array(*right) * 9).astype(kind)}
+            values: dict[str, Any] = {
+                "x": (array(*left) * 9).astype(kind),
+                "z": (array(*right) * 9).astype(kind),
+            }
             for op in ("And",) if kind is np.bool_ else ("Add", "Equal"):
                 name = f"{op} {left} {right}{what}".replace(", ", "x")
                 yield from single(name, op, values)
