@@ -218,6 +218,11 @@ ValueRange BroadcastVersions::emitBroadcast() {
     if (failed(fused))
       continue;
     auto next = cast<linalg::GenericOp>(fused->fusedOp);
+    // Where no other operand has an extent the copy is a result, too.
+    if (next.getNumResults() != whole.getNumResults()) {
+      rewriter.eraseOp(next);
+      continue;
+    }
     rewriter.eraseOp(whole);
     whole = next;
     Value place = cast<linalg::GenericOp>(copying).getOutputs()[0];

@@ -140,7 +140,7 @@ def problems(
     choice, own = random.Random(seed), [*passes(), "canonicalize", "cse"]
     # What these leave is for what comes behind all stages.
     behind = ("loopc-make-entry-point", "loopc-branches-backwards", "loopc-externalize-weights")
-    for name in (*behind, *passes("Codegen/GPU")):
+    for name in (*behind, "convert-dialects-to-llvm", *passes("Codegen/GPU")):
         own.remove(name)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
