@@ -36,3 +36,18 @@ func.func @in_order(%x: memref<?x7xf32>, %y: memref<7xf32>) {
   }
   return
 }
+
+// Columns that are more than a vector are all summed up in one order, those
+// behind the last vector, too: equal columns stay equal.
+// CHECK-LABEL: func @more_than_a_vector(
+// CHECK-NOT: step %c4 iter_args
+// CHECK: return
+func.func @more_than_a_vector(%x: memref<?x20xf32>, %y: memref<20xf32>) {
+  linalg.generic {indexing_maps = [#rows, #columns], iterator_types = ["reduction", "parallel"]}
+      ins(%x : memref<?x20xf32>) outs(%y : memref<20xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %s = arith.addf %a, %out fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}

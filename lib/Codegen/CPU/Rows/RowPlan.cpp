@@ -314,9 +314,12 @@ bool ColumnMatcher::matchInit(OpOperand &operand) {
   return true;
 }
 
-/// Several rows at once have sums of their own where they are short: each waits
-/// for the one before. Where more is computed there is enough to do meanwhile.
+/// Several rows at once have sums of their own where each is a vector or less,
+/// and waits for the one before. Where more is computed there is enough to do
+/// meanwhile. All columns are summed up in one order: equal ones stay equal.
 void ColumnMatcher::findChains() {
+  if (plan.vectors > 1)
+    return;
   constexpr int64_t kLight = 6;
   int64_t rows = op.getStaticLoopRanges()[plan.reduced.back()];
   if ((ShapedType::isStatic(rows) && rows < 4 * CpuModel::kChains) ||
@@ -359,11 +362,11 @@ bool ColumnMatcher::match() {
   plan.lanes = bits ? cpu.lanesOf(bits) : 0;
   if (plan.lanes <= 1)
     return false;
-  findChains();
   int64_t columns = op.getStaticLoopRanges()[last];
   plan.vectors = ShapedType::isDynamic(columns)
                      ? kStrip
                      : std::min(columns / plan.lanes, kStrip);
+  findChains();
   return true;
 }
 

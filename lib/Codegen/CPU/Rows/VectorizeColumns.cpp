@@ -249,8 +249,7 @@ void ColumnVectorizer::makeStrip(SmallVector<Value> at, unsigned vectors,
   SmallVector<IRMapping> known(vectors);
   readInputs(at, columns, rest, /*change=*/false, known);
   scf::ForOp outermost;
-  // Where there is one vector each row waits for the one before.
-  bool hasChains = vectors == 1 && !plan.combiners.empty();
+  bool hasChains = !plan.combiners.empty();
   for (unsigned dim : reduced) {
     Value begin = index(0);
     if (hasChains && dim == reduced.back())
