@@ -8,20 +8,24 @@
 """``torch.compile(model, backend="loopc")``.
 
 torch hands a graph over and calls what it gets for it. That is compiled at the first call,
-by `loopc.export`; parameters are constants of it until one of them changes. A graph that
-cannot be compiled runs as torch runs it, and one warning says why.
+by `loopc.export`; parameters are constants of it until one of them changes: each call
+compares a hash of their bytes, since torch does not count all writes (those through
+`.data`, those of NumPy and those of inference mode). A graph that cannot be compiled runs
+as torch runs it, and one warning says why.
 """
 
 from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from loopc._arguments import flag
 from loopc._errors import CompileError, InvalidArgument
 from loopc._options import SessionOptions
 from loopc._session import InferenceSession
+from loopc._loopc import hash_memory
 from loopc._torch import TorchFunction, capture, reason_of, signature, to_onnx
 
 #: Versions of one graph that are kept, for other parameters or shapes.
@@ -51,7 +55,8 @@ def backend(
     Args:
         graph: the torch.fx.GraphModule that torch.compile has captured.
         example_inputs: its inputs; only their number counts.
-        options: those of `SessionOptions`, by name (``torch.compile(..., options={...})``).
+        options: those of `SessionOptions`, by name (``torch.compile(..., options={...})``),
+            and `freezing`: parameters do not change any more, and no call looks at them.
         mode: None or "default"; others are Inductor's.
 
     Returns:
@@ -62,21 +67,24 @@ def backend(
     """
     if mode not in (None, "default"):
         raise InvalidArgument(f"mode: {mode!r}: the backend 'loopc' has only 'default'")
+    given = dict(options or {})
+    freezing = flag("freezing", given.pop("freezing", False))
     try:
-        sess_options = SessionOptions(**dict(options or {}))
+        sess_options = SessionOptions(**given)
     except TypeError as error:
         raise InvalidArgument(f"options: {error}") from error
-    return _Compiled(graph, sess_options)
+    return _Compiled(graph, sess_options, freezing)
 
 
 class _Compiled:
     """A graph, and what was compiled of it."""
 
-    def __init__(self, graph: Any, options: SessionOptions) -> None:
+    def __init__(self, graph: Any, options: SessionOptions, freezing: bool) -> None:
         import torch
 
         self._graph = graph
         self._options = options
+        self._key_of = _addresses if freezing else _contents
         self._eager = False
         self._grad_enabled = torch.is_grad_enabled
         self._versions: list[_Version] = []
@@ -84,6 +92,7 @@ class _Compiled:
             node.meta.get("example_value") for node in graph.graph.nodes if node.op == "placeholder"
         ]
         self._constant = [isinstance(one, torch.nn.Parameter) for one in examples]
+        self._parameters = [at for at, own in enumerate(self._constant) if own]
         self._examples = examples
 
     def __call__(self, *inputs: Any) -> Any:
@@ -91,15 +100,17 @@ class _Compiled:
             self._fall_back("gradients are wanted (torch.no_grad() or requires_grad_(False))")
         if self._eager:
             return self._graph(*inputs)
+        parameters = [inputs[at] for at in self._parameters]
+        key = self._key_of(parameters)
         for version in self._versions:
-            if version.fits(inputs):
+            if version.key == key and version.fits(inputs):
                 return version.run(inputs)
         import torch
 
         try:
             with torch.no_grad():
                 version = _Version(
-                    self._graph, self._examples, self._constant, inputs, self._options
+                    self._graph, self._examples, self._constant, inputs, self._options, key
                 )
         except Exception as error:
             text = str(error) if isinstance(error, CompileError) else reason_of(error)
@@ -128,11 +139,11 @@ class _Version:
         constant: Sequence[bool],
         inputs: Sequence[Any],
         options: SessionOptions,
+        key: Hashable,
     ) -> None:
+        self.key = key  # of the parameters, before they were read
         # Kept, so that no other tensor has their address.
-        self._parameters = [
-            (at, inputs[at], _change_count(inputs[at])) for at, own in enumerate(constant) if own
-        ]
+        self._parameters = [inputs[at] for at, own in enumerate(constant) if own]
         module, self._places = _specialize(graph, examples, constant, inputs)
         given = [inputs[at] for at in self._places]
         shapes = tuple(_dynamic_shape(examples[at]) for at in self._places)
@@ -140,13 +151,7 @@ class _Version:
         self._extents = self._find_extents(examples)
 
     def fits(self, inputs: Sequence[Any]) -> bool:
-        """Whether it was compiled for these parameters, as they are, and these extents."""
-        for at, parameter, changes in self._parameters:
-            given = inputs[at]
-            if given is not parameter and given.data_ptr() != parameter.data_ptr():
-                return False
-            if _change_count(given) != changes:
-                return False
+        """Whether it was compiled for extents as these."""
         return all(inputs[at].shape[axis] == extent for at, axis, extent in self._extents)
 
     def _find_extents(self, examples: Sequence[Any]) -> list[tuple[int, int, int]]:
@@ -168,9 +173,38 @@ class _Version:
         return self._function.run_flat([inputs[at] for at in self._places])
 
 
-def _change_count(tensor: Any) -> int:
-    """How often a tensor was written; tensors of inference mode do not count."""
-    return 0 if tensor.is_inference() else int(tensor._version)
+def _addresses(parameters: Sequence[Any]) -> Hashable:
+    """Which tensors they are."""
+    return tuple(one.data_ptr() for one in parameters)
+
+
+def _contents(parameters: Sequence[Any]) -> Hashable:
+    """What parameters hold: a hash of their bytes.
+
+    Those that are not read for it, on another device or sparse, are told apart by the writes
+    that torch counts.
+    """
+    import torch
+
+    spans, others = [], []
+    for one in parameters:
+        place = one.data_ptr() if one.layout is torch.strided else 0
+        if place and one.is_cpu:
+            spans.append((place, _span(one)))
+        else:
+            others.append((id(one), place, 0 if one.is_inference() else int(one._version)))
+    return hash_memory(spans), *others
+
+
+def _span(tensor: Any) -> int:
+    """Bytes from the first element of a tensor to its last."""
+    if tensor.is_contiguous():
+        return int(tensor.nbytes)
+    if tensor.numel() == 0:
+        return 0
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    last = sum((extent - 1) * stride for extent, stride in steps)
+    return int((last + 1) * tensor.element_size())
 
 
 def _specialize(

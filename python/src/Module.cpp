@@ -17,9 +17,16 @@
 #include "Values.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 #include <optional>
+#include <utility>
+#include <vector>
 
 using namespace loopc::python;
 using namespace nanobind::literals;
@@ -269,7 +276,30 @@ static void defineSession(nb::module_ &m) {
       .def_prop_ro("uses_device", &Session::usesDevice);
 }
 
+/// A hash (XXH3, 128 bits) of spans of memory, each its address and its bytes.
+static nb::bytes
+hashMemory(const std::vector<std::pair<uintptr_t, size_t>> &spans) {
+  XXH128_canonical_t digest;
+  {
+    nb::gil_scoped_release release;
+    XXH3_state_t state;
+    XXH3_INITSTATE(&state);
+    XXH3_128bits_reset(&state);
+    for (auto [address, size] : spans) {
+      XXH3_128bits_update(&state, &size, sizeof(size));
+      XXH3_128bits_update(&state, reinterpret_cast<const void *>(address),
+                          size);
+    }
+    XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(&state));
+  }
+  return nb::bytes(reinterpret_cast<const char *>(digest.digest),
+                   sizeof(digest.digest));
+}
+
 NB_MODULE(_loopc, m) {
+  // Whoever keeps a session until the interpreter ends, as torch.compile's own
+  // caches do, has not leaked it.
+  nb::set_leak_warnings(false);
   translateExceptions();
   defineRunObjects(m);
   defineSession(m);
@@ -289,6 +319,7 @@ NB_MODULE(_loopc, m) {
     return loopc_emit_from_name(name.c_str());
   });
   m.def("status_name", [](int status) { return loopc_status_name(status); });
+  m.def("hash_memory", &hashMemory, "spans"_a);
   m.def("set_seed", [](uint64_t seed) { loopc_seed(seed); }, "seed"_a);
   m.def("version", [] { return loopc_version(); });
 }

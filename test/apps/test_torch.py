@@ -169,6 +169,57 @@ def test_parameters_may_change():
         compare(compiled(x), model(x))
 
 
+def write_through_numpy(model):
+    model.weight.detach().numpy()[...] *= 2
+
+
+def write_in_inference_mode(model):
+    with torch.inference_mode():
+        model.weight.mul_(2)
+
+
+def exchange_storage(model):
+    model.weight.data = model.weight.data * 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: model.weight.mul_(2),
+        lambda model: model.weight.data.mul_(2),
+        lambda model: model.weight.data.t().mul_(2),
+        write_through_numpy,
+        write_in_inference_mode,
+        exchange_storage,
+    ],
+)
+@pytest.mark.parametrize("is_transposed", [False, True])
+@pytest.mark.parametrize("is_inference", [False, True])
+def test_each_write_to_a_parameter_is_seen(change, is_transposed, is_inference):
+    """Also those that torch does not count."""
+    with torch.inference_mode(is_inference):
+        model, x = nn.Linear(4, 4), rand(2, 4)
+        if is_transposed:
+            model.weight = nn.Parameter(model.weight.detach().t(), requires_grad=False)
+    compiled = torch.compile(model, backend="loopc")
+    with torch.inference_mode(is_inference), torch.no_grad():
+        compare(compiled(x), model(x))
+        change(model)
+        compare(compiled(x), model(x))
+
+
+def test_freezing():
+    """Writes are not looked for; another module's tensors are others."""
+    options = {"freezing": True}
+    models, x = [nn.Linear(4, 3), nn.Linear(4, 3)], rand(2, 4)
+    compiled = torch.compile(lambda model, x: model(x), backend="loopc", options=options)
+    with torch.no_grad():
+        before = [compiled(model, x) for model in models]
+        compare(before, [model(x) for model in models])
+        models[0].weight.mul_(2)
+        compare(compiled(models[0], x), before[0])
+
+
 def test_modules_share_a_graph():
     class Layer(nn.Module):
         def __init__(self):
