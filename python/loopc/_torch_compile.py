@@ -23,9 +23,9 @@ from typing import Any
 
 from loopc._arguments import flag
 from loopc._errors import CompileError, InvalidArgument
+from loopc._loopc import hash_memory
 from loopc._options import SessionOptions
 from loopc._session import InferenceSession
-from loopc._loopc import hash_memory
 from loopc._torch import TorchFunction, capture, reason_of, signature, to_onnx
 
 #: Versions of one graph that are kept, for other parameters or shapes.

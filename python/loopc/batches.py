@@ -132,19 +132,28 @@ class Predictor:
 
 
 def _to_numpy(name: str, column: Any) -> np.ndarray:
-    """A column of Arrow as an array of one more dimension than an element has."""
-    if column.null_count:
-        raise InvalidArgument(f"column {name!r} has {column.null_count} missing values")
+    """A column of Arrow as an array of one more dimension than an element has.
+
+    Raises:
+        InvalidArgument: a value is missing, of the column or of an element.
+    """
+    # Tensors of one shape are lists of one length, to which a name is given.
+    storage = getattr(column, "storage", column)
     shape: Sequence[int] = (len(column),)
-    # Tensors are lists of one length, to which a name is given.
-    extents = getattr(column.type, "shape", None)
-    column = getattr(column, "storage", column)
-    while hasattr(column.type, "list_size"):
-        shape = (*shape, column.type.list_size)
-        column = column.flatten()
-    if extents is not None:
+    missing = storage.null_count
+    while hasattr(storage.type, "list_size"):
+        shape = (*shape, storage.type.list_size)
+        storage = storage.flatten()
+        missing += storage.null_count
+    if missing:
+        raise InvalidArgument(f"column {name!r} has {missing} missing values")
+    if hasattr(column, "to_numpy_ndarray"):
+        # Arrow's own tensors, whose dimensions may lie in another order.
+        tensors: np.ndarray = column.to_numpy_ndarray()
+        return tensors
+    if extents := getattr(column.type, "shape", None):
         shape = (shape[0], *extents)
-    array: np.ndarray = column.to_numpy(zero_copy_only=False)
+    array: np.ndarray = storage.to_numpy(zero_copy_only=False)
     return array.reshape(shape)
 
 

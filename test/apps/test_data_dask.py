@@ -79,11 +79,36 @@ def test_arrow(model, kind):
     np.testing.assert_allclose(second["total"].to_numpy(), y[90:].sum(1), 1e-5, 1e-5)
 
 
-def test_refused(model):
+def test_arrow_tensors_of_another_order():
+    """Arrow may keep the dimensions of its tensors in another order than they are read in."""
+    tensors = np.arange(24, dtype=np.float32).reshape(4, 2, 3)
+    kept = pyarrow.array(tensors.transpose(0, 2, 1).reshape(-1))
+    kind = pyarrow.fixed_shape_tensor(pyarrow.float32(), [3, 2], permutation=[1, 0])
+    lists = pyarrow.FixedSizeListArray.from_arrays(kept, 6)
+    column = pyarrow.ExtensionArray.from_storage(kind, lists)
+    negate = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["": 21]>
+        negate (float[n, 2, 3] x) => (float[n, 2, 3] y) { y = Neg(x) }"""
+    )
+    predictor = loopc.batches.Predictor(negate, keep_columns=False)
+    batch = pyarrow.RecordBatch.from_arrays([column], ["x"])
+    (made,) = predictor.arrow([batch.slice(1)])
+    np.testing.assert_array_equal(np.array(made["y"].to_pylist(), np.float32), -tensors[1:])
+
+
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_missing_values(model, is_inside):
     predictor = loopc.batches.Predictor(model, keep_columns=False)
-    nothing = pyarrow.RecordBatch.from_pydict({"x": pyarrow.array([None, 1.0], pyarrow.float32())})
+    column = pyarrow.array([None, 1.0, 2.0, 3.0], pyarrow.float32())
+    if is_inside:
+        column = pyarrow.FixedSizeListArray.from_arrays(column, 4)
+    nothing = pyarrow.RecordBatch.from_arrays([column], ["x"])
     with pytest.raises(loopc.InvalidArgument, match="column 'x' has 1 missing values"):
         next(predictor.arrow([nothing]))
+
+
+def test_refused(model):
+    predictor = loopc.batches.Predictor(model, keep_columns=False)
     for options, match in (
         ({"inputs": {"q": "x"}}, "inputs: the model has no 'q'"),
         ({"outputs": {"q": "x"}}, "outputs: the model has no 'q'"),
