@@ -65,6 +65,15 @@ unsigned loopc::bitsOfVectorBody(linalg::GenericOp op) {
         return 0;
       continue;
     }
+    // Numbers are counted up as what they are converted to.
+    if (isa<linalg::IndexOp>(inner) &&
+        llvm::all_of(inner.getUsers(), llvm::IsaPred<arith::IndexCastOp>))
+      continue;
+    if (isa<arith::IndexCastOp>(inner) && getNumber(inner)) {
+      if (!count(inner.getResult(0)))
+        return 0;
+      continue;
+    }
     if (!isa<linalg::IndexOp>(inner) && !isVectorDivision(&inner) &&
         !isVectorOperation(inner))
       return 0;

@@ -72,6 +72,33 @@ Value loopc::gatherLanes(ImplicitLocOpBuilder &b, Value buffer,
                                   onesOf(b, element, lanes));
 }
 
+Value loopc::numberLanes(ImplicitLocOpBuilder &b, Value first, Type type,
+                         bool isAlong, int64_t lanes) {
+  if (!type.isIndex())
+    first = arith::IndexCastOp::create(b, type, first);
+  first = widen(b, first, lanes);
+  if (!isAlong)
+    return first;
+  auto vector = cast<VectorType>(first.getType());
+  Value steps;
+  if (type.isIndex()) {
+    steps = vector::StepOp::create(b, vector);
+  } else {
+    auto each =
+        llvm::map_to_vector(llvm::seq(lanes), [&](int64_t lane) -> Attribute {
+          return b.getIntegerAttr(type, lane);
+        });
+    steps = arith::ConstantOp::create(b, DenseElementsAttr::get(vector, each));
+  }
+  return arith::AddIOp::create(b, first, steps);
+}
+
+linalg::IndexOp loopc::getNumber(Operation &op) {
+  if (auto cast = dyn_cast<arith::IndexCastOp>(op))
+    return cast.getIn().getDefiningOp<linalg::IndexOp>();
+  return dyn_cast<linalg::IndexOp>(op);
+}
+
 bool loopc::isVectorOperation(Operation &op) {
   return op.getNumResults() == 1 && op.getNumRegions() == 0 &&
          OpTrait::hasElementwiseMappableTraits(&op) && isSafeToSpeculate(&op);
@@ -99,6 +126,9 @@ SmallVector<Value> loopc::cloneWide(ImplicitLocOpBuilder &b, Block &body,
                                     IRMapping &mapping, int64_t lanes) {
   auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
   for (Operation &inner : body.without_terminator()) {
+    if (llvm::all_of(inner.getResults(),
+                     [&](Value result) { return mapping.contains(result); }))
+      continue;
     if (isa<arith::ConstantOp>(inner)) {
       b.clone(inner, mapping);
       continue;

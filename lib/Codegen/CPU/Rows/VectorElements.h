@@ -11,6 +11,7 @@
 #ifndef LOOPC_LIB_CODEGEN_CPU_ROWS_VECTORELEMENTS_H
 #define LOOPC_LIB_CODEGEN_CPU_ROWS_VECTORELEMENTS_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -47,6 +48,14 @@ mlir::Value gatherLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
                         mlir::ValueRange place, mlir::Value distances,
                         mlir::Value mask, int64_t lanes);
 
+/// `lanes` numbers of `type`, an integer or index: all of them `first`, an
+/// index, or with `isAlong` those that count up from it.
+mlir::Value numberLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value first,
+                        mlir::Type type, bool isAlong, int64_t lanes);
+
+/// The linalg.index that `op` is or, an arith.index_cast, converts; else null.
+mlir::linalg::IndexOp getNumber(mlir::Operation &op);
+
 /// True if `op`, of numbers, computes the same on vectors, whatever is in lanes
 /// that nobody reads: those that are masked out compute, too.
 bool isVectorOperation(mlir::Operation &op);
@@ -60,7 +69,7 @@ mlir::Operation *cloneWide(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op,
                            mlir::ValueRange operands, int64_t lanes);
 
 /// The body of a linalg.generic on vectors, which `mapping` has those of its
-/// arguments for. \returns what it yields.
+/// arguments for, and what else is known already. \returns what it yields.
 llvm::SmallVector<mlir::Value> cloneWide(mlir::ImplicitLocOpBuilder &b,
                                          mlir::Block &body,
                                          mlir::IRMapping &mapping,

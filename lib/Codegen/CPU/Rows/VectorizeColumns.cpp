@@ -163,6 +163,12 @@ SmallVector<Value> ColumnVectorizer::addElements(SmallVector<Value> at,
   SmallVector<Value> next;
   for (auto [column, mapping] : llvm::zip_equal(columns, mappings)) {
     at[last] = column;
+    for (Operation &inner : op.getBody()->without_terminator())
+      if (linalg::IndexOp number = getNumber(inner))
+        mapping.map(inner.getResult(0),
+                    numberLanes(b, at[number.getDim()],
+                                inner.getResult(0).getType(),
+                                /*isAlong=*/number.getDim() == last, lanes));
     for (auto [arg, stored] :
          llvm::zip_equal(op.getRegionOutputArgs(), plan.isStored))
       if (!stored) {

@@ -98,15 +98,18 @@ Value ScalarBuilder::abs(Value x) {
   return isUnsigned ? x : make<math::AbsIOp>(x);
 }
 
+// Of zeros any (docs/Numerics.md): to tell them apart takes as long as the rest.
+static constexpr auto kAnyZero = arith::FastMathFlags::nsz;
+
 Value ScalarBuilder::min(Value x, Value y) {
   if (isFloat(x))
-    return make<arith::MinimumFOp>(x, y);
+    return make<arith::MinimumFOp>(x, y, kAnyZero);
   return isUnsigned ? make<arith::MinUIOp>(x, y) : make<arith::MinSIOp>(x, y);
 }
 
 Value ScalarBuilder::max(Value x, Value y) {
   if (isFloat(x))
-    return make<arith::MaximumFOp>(x, y);
+    return make<arith::MaximumFOp>(x, y, kAnyZero);
   return isUnsigned ? make<arith::MaxUIOp>(x, y) : make<arith::MaxSIOp>(x, y);
 }
 
@@ -309,7 +312,6 @@ Value loopc::identityOf(ScalarBuilder &s, Combiner combiner, Type type) {
 Value loopc::combineScalars(ScalarBuilder &s, Combiner combiner, Value x,
                             Value accumulated) {
   constexpr auto reassociate = arith::FastMathFlags::reassoc;
-  constexpr auto anyZero = arith::FastMathFlags::nsz;
   switch (combiner) {
   case Combiner::Sum:
     return isFloat(x) ? s.make<arith::AddFOp>(x, accumulated, reassociate)
@@ -317,13 +319,10 @@ Value loopc::combineScalars(ScalarBuilder &s, Combiner combiner, Value x,
   case Combiner::Prod:
     return isFloat(x) ? s.make<arith::MulFOp>(x, accumulated, reassociate)
                       : s.make<arith::MulIOp>(x, accumulated);
-  // Of zeros any: to tell them apart takes as long as the rest.
   case Combiner::Max:
-    return isFloat(x) ? s.make<arith::MaximumFOp>(x, accumulated, anyZero)
-                      : s.max(x, accumulated);
+    return s.max(x, accumulated);
   case Combiner::Min:
-    return isFloat(x) ? s.make<arith::MinimumFOp>(x, accumulated, anyZero)
-                      : s.min(x, accumulated);
+    return s.min(x, accumulated);
   }
   llvm_unreachable("a combiner without operation");
 }

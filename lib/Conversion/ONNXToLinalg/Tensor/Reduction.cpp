@@ -397,8 +397,13 @@ Value loopc::argExtremum(NodeLowering &l, Value value, int64_t axis,
                          Combiner combiner, bool isUnsigned, bool wantsLast) {
   Dims dims = l.dims(value);
   int64_t rank = dims.size();
-  Type element = cast<RankedTensorType>(value.getType()).getElementType();
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
   Type compute = NodeLowering::computeType(element), i64 = l.b.getI64Type();
+  // As narrow as the elements mostly are, where it is known that indices fit.
+  bool isShort =
+      !type.isDynamicDim(axis) && llvm::isInt<32>(type.getDimSize(axis));
+  Type narrow = isShort ? l.b.getI32Type() : i64;
   Value extremum =
       reduceSpace(l, {{value, allAxes(rank)}}, dims, axis, combiner, compute,
                   isUnsigned, [&](ScalarBuilder &s, ArrayRef<Value> e) {
@@ -407,12 +412,13 @@ Value loopc::argExtremum(NodeLowering &l, Value value, int64_t axis,
   // NaN is the extremum where there is one, and only equal to itself here. What
   // stands for the others is not the neutral element of the reduction: LLVM
   // would fold that into a form that it does not vectorise.
-  Value filler = l.constantInt(i64, -1);
+  Value filler = l.constantInt(narrow, -1);
   if (!wantsLast)
-    filler = l.b.createOrFold<arith::IndexCastOp>(i64, l.asIndex(dims[axis]));
-  return reduceSpace(
+    filler =
+        l.b.createOrFold<arith::IndexCastOp>(narrow, l.asIndex(dims[axis]));
+  Value index = reduceSpace(
       l, {{value, allAxes(rank)}, {extremum, otherAxes(rank, axis)}}, dims,
-      axis, wantsLast ? Combiner::Max : Combiner::Min, i64,
+      axis, wantsLast ? Combiner::Max : Combiner::Min, narrow,
       /*isUnsigned=*/false, [&](ScalarBuilder &s, ArrayRef<Value> e) {
         Value x = NodeLowering::castScalar(s.b, s.loc, e[0], isUnsigned,
                                            compute, isUnsigned);
@@ -420,8 +426,15 @@ Value loopc::argExtremum(NodeLowering &l, Value value, int64_t axis,
         if (isa<FloatType>(compute))
           isIt = s.either(isIt, s.isNaN(x));
         Value index = linalg::IndexOp::create(s.b, s.loc, axis);
-        return s.select(isIt, s.make<arith::IndexCastOp>(i64, index), filler);
+        return s.select(isIt, s.make<arith::IndexCastOp>(narrow, index),
+                        filler);
       });
+  if (!isShort)
+    return index;
+  return l.elementwise(index, i64,
+                       [&](OpBuilder &b, Location loc, ValueRange e) {
+                         return arith::ExtSIOp::create(b, loc, i64, e[0]);
+                       });
 }
 
 template <Combiner combiner> static LogicalResult lowerArg(NodeLowering &l) {
