@@ -164,6 +164,8 @@ static constexpr PassEntry kPasses[] = {
      "nests that read one another take turns"},
     {"nest-retract-unproved", PassUse::Needed,
      "iterations that are not proved independent are not shared"},
+    {"nest-shorten-recurrences", PassUse::Rounding,
+     "iterations wait for less of the one before"},
     {"onnx-infer-types", PassUse::Needed,
      "lowerings read the types of the values"},
     {"onnx-lower-unranked", PassUse::Needed,

@@ -172,9 +172,9 @@ func.func @sum_of_columns(%x: memref<?x?xf32>, %y: memref<?xf32>) {
 // Functions that LLVM has for numbers only; the place of an element.
 // CHECK-LABEL: func @sine(
 // CHECK: scf.for %[[J:[^ ]+]] =
-// CHECK-DAG: %[[FIRST:.*]] = vector.broadcast %[[J]] : index to vector<8xindex>
-// CHECK-DAG: %[[STEPS:.*]] = vector.step : vector<8xindex>
-// CHECK: arith.addi %[[FIRST]], %[[STEPS]] : vector<8xindex>
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[J]] : index to i64
+// CHECK: %[[FIRST:.*]] = vector.broadcast %[[NUMBER]] : i64 to vector<8xi64>
+// CHECK: arith.addi %[[FIRST]], %{{.*}} : vector<8xi64>
 // CHECK: math.sin %{{.*}} : vector<8xf32>
 func.func @sine(%x: memref<?xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<?xf32>) {
@@ -399,6 +399,47 @@ func.func @halves(%x: memref<8xf16, strided<[1], offset: ?>>, %y: memref<8xf16>)
     %b = arith.mulf %a, %half : f32
     %c = arith.truncf %b : f32 to f16
     linalg.yield %c : f16
+  }
+  return
+}
+
+// Places of 32 bits are counted in 32 bits, 16 at a time.
+// CHECK-LABEL: func @places(
+// CHECK: arith.index_cast %{{.*}} : index to i32
+// CHECK: arith.addi %{{.*}} : vector<16xi32>
+// CHECK-NOT: vector<{{.*}}xindex>
+// CHECK: return
+func.func @places(%x: memref<?xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%x : memref<?xi32>) {
+  ^bb0(%o: i32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i32
+    %t = arith.divsi %o, %k : i32
+    linalg.yield %t : i32
+  }
+  return
+}
+
+// The place along what is reduced, and along the columns, which are kept in
+// registers.
+// CHECK-LABEL: func @places_of_columns(
+// CHECK: scf.for
+// CHECK: scf.for %[[I:[^ ]+]] = {{.*}} -> (vector<16xi32>, vector<16xi32>)
+// CHECK: %[[N:.*]] = arith.index_cast %[[I]] : index to i32
+// CHECK: vector.broadcast %[[N]] : i32 to vector<16xi32>
+// CHECK: arith.addi %{{.*}} : vector<16xi32>
+// CHECK: arith.minsi %{{.*}} : vector<16xi32>
+func.func @places_of_columns(%x: memref<?x32xi32>, %y: memref<32xi32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]} ins(%x : memref<?x32xi32>) outs(%y : memref<32xi32>) {
+  ^bb0(%p: i32, %o: i32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = arith.index_cast %i : index to i32
+    %l = arith.index_cast %j : index to i32
+    %c = arith.cmpi slt, %p, %l : i32
+    %s = arith.select %c, %k, %p : i32
+    %t = arith.minsi %s, %o : i32
+    linalg.yield %t : i32
   }
   return
 }

@@ -79,6 +79,28 @@ def NestFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect"];
 }
 
+def NestShortenRecurrences
+    : Pass<"nest-shorten-recurrences", "::mlir::func::FuncOp"> {
+  let summary = "combine what a loop carries last";
+  let description = [{
+    Of several numbers whose least or greatest one a loop carries on
+    (arith.minimumf, arith.maximumf), those that are known before the iteration
+    before has ended are combined first: an iteration waits for one operation
+    instead of several. Numbers are the same; of zeros and of NaNs any.
+
+    ```mlir
+    scf.for ... iter_args(%x = %init) -> (f32) {
+      %0 = arith.minimumf %x, %a : f32
+      %1 = arith.minimumf %0, %b : f32
+      // becomes
+      %0 = arith.minimumf %a, %b : f32
+      %1 = arith.minimumf %0, %x : f32
+    ```
+  }];
+  let statistics = [Statistic<"numShortened", "shortened",
+                              "recurrences that were shortened">];
+}
+
 def ParallelizeNests
     : Pass<"loopc-parallelize-nests", "::mlir::ModuleOp"> {
   let summary = "run the independent iterations of large nests on threads";
