@@ -423,8 +423,7 @@ func.func @places(%x: memref<?xi32>) {
 // The place along what is reduced, and along the columns, which are kept in
 // registers.
 // CHECK-LABEL: func @places_of_columns(
-// CHECK: scf.for
-// CHECK: scf.for %[[I:[^ ]+]] = {{.*}} -> (vector<16xi32>, vector<16xi32>)
+// CHECK: scf.for %[[I:[^ ]+]] = {{.*}} -> (vector<16xi32>, vector<16xi32>) {
 // CHECK: %[[N:.*]] = arith.index_cast %[[I]] : index to i32
 // CHECK: vector.broadcast %[[N]] : i32 to vector<16xi32>
 // CHECK: arith.addi %{{.*}} : vector<16xi32>
