@@ -24,6 +24,8 @@ static constexpr PassEntry kPasses[] = {
      "branches do not write their results in places of other extents"},
     {"buffer-settle-views", PassUse::Needed,
      "views tell which of their axes they leave out"},
+    {"buffer-write-carried", PassUse::SameBits,
+     "what is carried and collected is not copied"},
     {"canonicalize", PassUse::Rounding,
      "what is computed for nothing, or known, is left out"},
     {"convert-dialects-to-llvm", PassUse::Needed,

@@ -13,9 +13,15 @@
 using namespace mlir;
 using namespace loopc;
 
-void loopc::populateBuffers(PassAdder manager, const PipelineOptions &) {
+void loopc::populateBuffers(PassAdder manager,
+                            const PipelineOptions &options) {
   manager.addPass(createMarkInputsReadOnly(),
                   "bufferization would write into what the caller owns");
+  if (options.optLevel > 0)
+    manager.nest<func::FuncOp>().addPass(
+        createBufferWriteCarried(),
+        "behind the last cleanup on tensors, which would join results that are "
+        "equal");
   manager.nest<func::FuncOp>().addPass(
       createBufferPrivatizeEmpty(),
       "equal places for results were made one, which would have to be copied");

@@ -228,7 +228,7 @@ TEST(PassTable, RefusesNames) {
               IsEmpty());
   EXPECT_THAT(checkDisabledPasses({"loopc-eliminate-common", "cs"}),
               StartsWith("there is no pass 'cs'; what can be left out is "
-                         "buffer-assign-storage, canonicalize, "));
+                         "buffer-assign-storage, "));
   std::string text = checkDisabledPasses({"loopc-bufferize"});
   EXPECT_THAT(text, StartsWith("'loopc-bufferize' is needed: "));
   EXPECT_THAT(text, HasSubstr(", loop-fuse-loops, "));

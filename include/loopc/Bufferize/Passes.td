@@ -61,6 +61,30 @@ def BufferPrivatizeEmpty
     "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def BufferWriteCarried : Pass<"buffer-write-carried", "::mlir::func::FuncOp"> {
+  let summary = "write what is carried and collected to both places";
+  let description = [{
+    A value that an iteration hands to the next one and stores in a row of what
+    the loop collects would be computed in the row, and copied from there to the
+    buffer of what is carried. Where a linalg.generic computes it element by
+    element it gets a second result, which is carried. Behind sums it stays: the
+    copy takes little beside them, and they are computed at one go with what
+    follows.
+
+    ```mlir
+    %h = linalg.generic ... -> tensor<?xf32>
+    %rows = tensor.insert_slice %h into %all[%i, 0] ...
+    loop.yield ... carried(%h, %rows)
+    // becomes
+    %h:2 = linalg.generic ... -> tensor<?xf32>, tensor<?xf32>
+    %rows = tensor.insert_slice %h#0 into %all[%i, 0] ...
+    loop.yield ... carried(%h#1, %rows)
+    ```
+  }];
+  let statistics = [Statistic<"numWritten", "written", "values written twice">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def BufferSettleViews : Pass<"buffer-settle-views"> {
   let summary = "say of each view which axes it leaves out";
   let description = [{
