@@ -679,3 +679,50 @@ func.func @window_short(%x: memref<?x?x?x3xf32>, %w: memref<3x3x3x64xf32>, %b: i
   memref.dealloc %y : memref<?x?x?x64xf32>
   return %r : memref<?x64x?x?xf32>
 }
+
+// One row of few columns: several sums of each are under way, as many in all
+// columns. Of more columns, of sums in a given order and of short ones it is
+// one.
+// CHECK: {{^}}few_columns: contraction {{.*}} tile=1x1 chains=8{{$}}
+// CHECK: {{^}}few_columns: contraction {{.*}} tile=1x2 chains=4 rest=masked:{{.*}}{{$}}
+// CHECK: {{^}}few_columns: contraction {{.*}} tile=1x8{{$}}
+// CHECK: {{^}}few_columns: contraction {{.*}} tile=1x1{{$}}
+// CHECK: {{^}}few_columns: contraction {{.*}} tile=1x1{{$}}
+func.func @few_columns(%x: memref<1x64xf32>, %a: memref<64x16xf32>, %b: memref<64x20xf32>, %c: memref<64x128xf32>, %short: memref<1x7xf32>, %d: memref<7x16xf32>, %u: memref<1x16xf32>, %v: memref<1x20xf32>, %w: memref<1x128xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %a : memref<1x64xf32>, memref<64x16xf32>) outs(%u : memref<1x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %m fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %b : memref<1x64xf32>, memref<64x20xf32>) outs(%v : memref<1x20xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %m fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %c : memref<1x64xf32>, memref<64x128xf32>) outs(%w : memref<1x128xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %m fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %a : memref<1x64xf32>, memref<64x16xf32>) outs(%u : memref<1x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %m fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%short, %d : memref<1x7xf32>, memref<7x16xf32>) outs(%u : memref<1x16xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %m fastmath<reassoc,contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}

@@ -756,6 +756,23 @@ static void squareTiles(ContractionPlan &plan, CpuModel cpu) {
   }
 }
 
+/// How many sums of each element tiles of `rows` have under way. All tiles have
+/// as many, so that equal rows and columns have equal sums.
+static int64_t countChains(linalg::LinalgOp op, const ContractionPlan &plan,
+                           const RowsPlan &rows) {
+  constexpr int64_t kLeastSteps = 4;
+  if (plan.isAlongSum || plan.dot || plan.pairs || plan.strip ||
+      plan.sumDims.size() != 1 || rows.sumBlock || !reorderableAddition(op))
+    return 1;
+  int64_t sums = rows.tile.rows * rows.tile.vectors;
+  int64_t chains = std::max<int64_t>(
+      1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));
+  if (int64_t products = plan.products(); ShapedType::isStatic(products))
+    while (chains > 1 && products < chains * kLeastSteps)
+      chains /= 2;
+  return chains;
+}
+
 static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
                                                       CpuModel cpu,
                                                       bool isCompact,
@@ -780,6 +797,8 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   // What is computed on the sums would be written for each vector of a tile.
   if (isCompact)
     return std::move(plan);
+  for (RowsPlan &rows : plan.versions)
+    rows.chains = countChains(op, plan, rows);
   plan.epilogue = findEpilogue(op, plan, cpu);
   // Squares are made of rows that lie one behind the other, in tiles as high as
   // a vector has parts.

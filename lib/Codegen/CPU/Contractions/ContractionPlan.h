@@ -45,6 +45,9 @@ struct RowsPlan {
   /// Rows of the last tile beyond the end are the last row again, so that it is
   /// like all others.
   bool repeatsLastRow = false;
+  /// Sums of each element that are under way at a time, and added up at the
+  /// end: few sums would wait for one another.
+  int64_t chains = 1;
 };
 
 /// What the sums begin with, in the place of what the result holds. What writes
