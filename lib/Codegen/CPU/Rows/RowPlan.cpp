@@ -339,8 +339,7 @@ void ColumnMatcher::findChains() {
 }
 
 bool ColumnMatcher::match() {
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 || !cpu.hasMasks() ||
-      op.hasIndexSemantics())
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 || !cpu.hasMasks())
     return false;
   SmallVector<IteratorType> kinds = op.getIteratorTypesArray();
   for (auto [k, kind] : llvm::enumerate(kinds))

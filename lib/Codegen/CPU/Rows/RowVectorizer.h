@@ -89,7 +89,6 @@ private:
   mlir::Value index(int64_t value) {
     return mlir::arith::ConstantIndexOp::create(b, value);
   }
-  mlir::Value numbersAlong(unsigned dim, mlir::ValueRange at);
   mlir::Value makeWide(mlir::Operation &inner, mlir::ValueRange operands) {
     return cloneWide(b, inner, operands, plan.lanes)->getResult(0);
   }

@@ -14,6 +14,7 @@
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -413,12 +414,26 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
   return joinLoops(rewriter, op, joined);
 }
 
+/// The numbers of loops whose order has changed, which linalg computes by maps:
+/// each is another loop's.
+static void renumberLoops(IRRewriter &rewriter, linalg::GenericOp op) {
+  for (auto apply : llvm::make_early_inc_range(
+           op.getBody()->getOps<affine::AffineApplyOp>()))
+    if (auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0)))
+      rewriter.replaceOp(apply, apply.getMapOperands()[dim.getPosition()]);
+  for (auto number :
+       llvm::make_early_inc_range(op.getBody()->getOps<linalg::IndexOp>()))
+    if (number->use_empty())
+      rewriter.eraseOp(number);
+}
+
 linalg::GenericOp loopc::arrangeRows(IRRewriter &rewriter,
                                      linalg::GenericOp op) {
   op = joinLastAxes(rewriter, op);
   if (std::optional<SmallVector<unsigned>> order = orderForRows(op)) {
     rewriter.setInsertionPoint(op);
     op = *linalg::interchangeGenericOp(rewriter, op, *order);
+    renumberLoops(rewriter, op);
   }
   return op;
 }

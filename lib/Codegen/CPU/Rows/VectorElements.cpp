@@ -72,6 +72,16 @@ Value loopc::gatherLanes(ImplicitLocOpBuilder &b, Value buffer,
                                   onesOf(b, element, lanes));
 }
 
+Value loopc::numbersAlong(ImplicitLocOpBuilder &b, Value first, bool isRow,
+                          int64_t lanes) {
+  Value same = widen(b, first, lanes);
+  if (!isRow)
+    return same;
+  Value steps =
+      vector::StepOp::create(b, VectorType::get({lanes}, b.getIndexType()));
+  return arith::AddIOp::create(b, same, steps);
+}
+
 bool loopc::isVectorOperation(Operation &op) {
   return op.getNumResults() == 1 && op.getNumRegions() == 0 &&
          OpTrait::hasElementwiseMappableTraits(&op) && isSafeToSpeculate(&op);
@@ -103,6 +113,8 @@ SmallVector<Value> loopc::cloneWide(ImplicitLocOpBuilder &b, Block &body,
       b.clone(inner, mapping);
       continue;
     }
+    if (inner.getNumResults() == 1 && mapping.contains(inner.getResult(0)))
+      continue;
     auto operands = llvm::map_to_vector(inner.getOperands(), lookup);
     mapping.map(inner.getResults(),
                 cloneWide(b, inner, operands, lanes)->getResults());

@@ -40,6 +40,11 @@ mlir::Value repeatLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
                         mlir::ValueRange place, mlir::Value mask, int64_t times,
                         int64_t lanes);
 
+/// The places along an axis of the elements of a vector that begins at `first`:
+/// one after the other if the axis `isRow`, else the same.
+mlir::Value numbersAlong(mlir::ImplicitLocOpBuilder &b, mlir::Value first,
+                         bool isRow, int64_t lanes);
+
 /// The elements of the memref `buffer` that are as far from `place` along the
 /// last axis as the vector `distances` says; those that `mask` leaves out
 /// are 1.
@@ -60,7 +65,7 @@ mlir::Operation *cloneWide(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op,
                            mlir::ValueRange operands, int64_t lanes);
 
 /// The body of a linalg.generic on vectors, which `mapping` has those of its
-/// arguments for. \returns what it yields.
+/// arguments for, and of what else is known. \returns what it yields.
 llvm::SmallVector<mlir::Value> cloneWide(mlir::ImplicitLocOpBuilder &b,
                                          mlir::Block &body,
                                          mlir::IRMapping &mapping,

@@ -169,6 +169,10 @@ SmallVector<Value> ColumnVectorizer::addElements(SmallVector<Value> at,
         mapping.map(arg, sums.front());
         sums = sums.drop_front();
       }
+    for (auto number : op.getBody()->getOps<linalg::IndexOp>())
+      mapping.map(
+          number.getResult(),
+          numbersAlong(b, at[number.getDim()], number.getDim() == last, lanes));
     SmallVector<Value> made = cloneWide(b, *op.getBody(), mapping, lanes);
     for (auto [init, stored, value] :
          llvm::zip_equal(op.getDpsInitsMutable(), plan.isStored, made)) {

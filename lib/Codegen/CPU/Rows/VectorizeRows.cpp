@@ -150,16 +150,6 @@ Value RowVectorizer::readOneOrRow(Value buffer, ValueRange place,
                      : scf::IfOp::create(b, condition, row, one).getResult(0);
 }
 
-/// Where the elements of a vector that begins at `at` are along axis `dim`.
-Value RowVectorizer::numbersAlong(unsigned dim, ValueRange at) {
-  Value first = wide(at[dim]);
-  if (dim != last)
-    return first;
-  Value steps = vector::StepOp::create(
-      b, VectorType::get({plan.lanes}, b.getIndexType()));
-  return arith::AddIOp::create(b, first, steps);
-}
-
 /// What elements are computed from; what all rows have is taken from `before`.
 IRMapping RowVectorizer::readAll(ValueRange at, Value mask,
                                  const IRMapping *before) {
@@ -191,7 +181,9 @@ SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
       continue;
     }
     if (auto number = dyn_cast<linalg::IndexOp>(inner)) {
-      mapping.map(number.getResult(), numbersAlong(number.getDim(), at));
+      mapping.map(number.getResult(),
+                  numbersAlong(b, at[number.getDim()], number.getDim() == last,
+                               plan.lanes));
       continue;
     }
     if (auto load = dyn_cast<memref::LoadOp>(inner)) {

@@ -121,14 +121,15 @@ static bool isRestOf(Value rest, Value x, const APInt &divisor) {
   auto choice = dyn_cast_or_null<arith::SelectOp>(op);
   if (!choice)
     return false;
-  return llvm::all_of(
-      ValueRange{choice.getTrueValue(), choice.getFalseValue()},
-      [&](Value value) {
-        // The divisor and a rest, which is smaller, are never 0 together.
-        auto sum = value.getDefiningOp<arith::AddIOp>();
-        bool isMoved = sum && isNumber(sum.getRhs(), divisor);
-        return isRestOf(isMoved ? sum.getLhs() : value, x, divisor);
-      });
+  return llvm::all_of(ValueRange{choice.getTrueValue(), choice.getFalseValue()},
+                      [&](Value value) {
+                        // The divisor and a rest, which is smaller, are never 0
+                        // together.
+                        auto sum = value.getDefiningOp<arith::AddIOp>();
+                        bool isMoved = sum && isNumber(sum.getRhs(), divisor);
+                        return isRestOf(isMoved ? sum.getLhs() : value, x,
+                                        divisor);
+                      });
 }
 
 /// True for vectors that are not a kernel's.
@@ -236,13 +237,13 @@ struct ShiftMultiples : OpRewritePattern<arith::SelectOp> {
     Location loc = quotient.getLoc();
     Type type = quotient.getType();
     rewriter.setInsertionPoint(op);
-    TypedAttr bits = rewriter.getIntegerAttr(getElementTypeOrSelf(type),
-                                             divisor.logBase2());
+    TypedAttr bits =
+        rewriter.getIntegerAttr(getElementTypeOrSelf(type), divisor.logBase2());
     if (auto vector = dyn_cast<VectorType>(type))
       bits = SplatElementsAttr::get(vector, bits);
-    Value shifted = arith::ShRSIOp::create(
-        rewriter, loc, quotient.getLhs(),
-        arith::ConstantOp::create(rewriter, loc, bits));
+    Value shifted =
+        arith::ShRSIOp::create(rewriter, loc, quotient.getLhs(),
+                               arith::ConstantOp::create(rewriter, loc, bits));
     rewriter.modifyOpInPlace(op, [&] { op->setOperand(arm, shifted); });
     return success();
   }
