@@ -14,6 +14,7 @@
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -251,6 +252,29 @@ static bool isWholeAlong(memref::SubViewOp view, int64_t axis) {
          dim.getConstantIndex() == axis;
 }
 
+/// True if each iteration of a loop that may run on several threads has a part
+/// of its own of axis `axis`.
+static bool isOfIteration(memref::SubViewOp view, int64_t axis) {
+  auto offset = dyn_cast<Value>(view.getMixedOffsets()[axis]);
+  if (!offset)
+    return false;
+  for (auto loop = view->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (loop->hasAttr(kParallelAttrName) &&
+        !loop.isDefinedOutsideOfLoop(offset))
+      return true;
+  return false;
+}
+
+/// True if the part of the axes of `group` that `view` has can be told from
+/// others' once they are one: by open extents nothing is proved.
+static bool staysApart(memref::SubViewOp view, ReassociationIndicesRef group) {
+  return !isOfIteration(view, group.front()) ||
+         llvm::none_of(group.drop_front(), [&](int64_t axis) {
+           return view.getSourceType().isDynamicDim(axis);
+         });
+}
+
 /// The view that `buffer` is, if of the axes that each of `groups` puts
 /// together it is cut from a buffer along the first at most; else null.
 static memref::SubViewOp cutAcross(Value buffer,
@@ -261,7 +285,8 @@ static memref::SubViewOp cutAcross(Value buffer,
       !view.getSourceType().getLayout().isIdentity())
     return {};
   bool isWhole = llvm::all_of(groups, [&](ReassociationIndicesRef group) {
-    return llvm::all_of(group.drop_front(),
+    return staysApart(view, group) &&
+           llvm::all_of(group.drop_front(),
                         [&](int64_t axis) { return isWholeAlong(view, axis); });
   });
   return isWhole ? view : memref::SubViewOp();
