@@ -305,6 +305,17 @@ IterationPlaces::rangeOf(memref::ReinterpretCastOp view) const {
   return rangeOf(sumOf(view.getMixedOffsets().front()), length);
 }
 
+/// The part of axis `axis` of a buffer that an iteration's view of it has: what
+/// is accessed in the view is there.
+std::optional<IterationPlaces::Range>
+IterationPlaces::rangeOf(memref::SubViewOp view, size_t axis,
+                         Operation *at) const {
+  if (!isConstantIntValue(view.getMixedStrides()[axis], 1))
+    return std::nullopt;
+  return rangeOf(sumOf(view.getMixedOffsets()[axis]),
+                 sumOf(view.getMixedSizes()[axis]), at);
+}
+
 /// Makes `place` in `view` one in what that is a view of. Where axes of more
 /// than one element were put together, it may be all along each of them; false
 /// where their extents are not known.
@@ -344,7 +355,8 @@ bool IterationPlaces::isWithin(const Sum &index, int64_t length,
   Sum end = index;
   end.constant += length;
   if (int64_t factor = index.getFactor({induction, Value()})) {
-    std::optional<int64_t> upper = getConstantIntValue(scf::ForOp(nest).getUpperBound());
+    std::optional<int64_t> upper =
+        getConstantIntValue(scf::ForOp(nest).getUpperBound());
     if (!upper)
       return false;
     end.addTerm({induction, Value()}, -factor);
@@ -375,8 +387,8 @@ bool IterationPlaces::enterStrided(memref::ReinterpretCastOp view,
     return false;
   Sum offset = sumOf(view.getMixedOffsets().front());
   SmallVector<int64_t> extents(strides.size(), 1);
-  for (auto [index, extent, by] : llvm::zip_equal(
-           place.indices, place.extents, view.getMixedStrides())) {
+  for (auto [index, extent, by] :
+       llvm::zip_equal(place.indices, place.extents, view.getMixedStrides())) {
     std::optional<int64_t> stride = getConstantIntValue(by);
     if (!stride)
       return false;
@@ -420,6 +432,7 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
     place.indices.push_back(sumOf(index));
     place.extents.push_back(access.getExtent(axis));
   }
+  memref::SubViewOp outermost;
   while (Operation *op = place.base.getDefiningOp()) {
     if (auto cast = dyn_cast<memref::CastOp>(op)) {
       if (!isa<MemRefType>(cast.getSource().getType()))
@@ -457,7 +470,10 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
     place.indices = std::move(indices);
     place.extents = std::move(extents);
     place.base = view.getSource();
+    outermost = view;
   }
+  if (outermost && outermost.getSource() != place.base)
+    outermost = {};
   // Indices into a view are places in the buffer only where the view is the
   // same in all iterations. Of one by strides all that it has may be known.
   if (Operation *view = place.base.getDefiningOp();
@@ -466,7 +482,10 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
   for (auto [index, extent] : llvm::zip_equal(place.indices, place.extents)) {
     Sum length;
     length.constant = extent;
-    place.ranges.push_back(rangeOf(index, length, access.op));
+    std::optional<Range> range = rangeOf(index, length, access.op);
+    if (!range && outermost)
+      range = rangeOf(outermost, place.ranges.size(), access.op);
+    place.ranges.push_back(std::move(range));
   }
   return place;
 }

@@ -126,6 +126,8 @@ private:
   std::optional<Range> rangeOf(const Sum &sum, const Sum &length,
                                mlir::Operation *at = nullptr) const;
   std::optional<Range> rangeOf(mlir::memref::ReinterpretCastOp view) const;
+  std::optional<Range> rangeOf(mlir::memref::SubViewOp view, size_t axis,
+                               mlir::Operation *at) const;
 
   static bool enterCollapsed(mlir::memref::CollapseShapeOp view, Place &place);
   bool isWithin(const Sum &index, int64_t length, int64_t extent) const;
