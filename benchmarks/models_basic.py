@@ -133,10 +133,6 @@ def collect(trips: int = 100_000, contract: bool = False) -> Benchmark:
         feeds,
         expect,
         contract=contract,
-        beyond=""
-        if contract
-        else "each iteration waits for a product and a sum that ONNX rounds one after the other; "
-        "the C++ compiler made one instruction of them, as --contract does",
     )
 
 

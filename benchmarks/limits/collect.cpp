@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The state stays in a register, and each one is stored once.
+// Each product and each sum is rounded, as ONNX has it: compilers would put
+// both into one instruction, which takes less time than two that wait for one
+// another (collect_contracted.cpp).
 
 #include "limit.h"
 
@@ -18,7 +20,9 @@ extern "C" void limit(const Tensor *in, Tensor *out) {
   std::memcpy(&a, in[2].data, sizeof(Row));
   std::memcpy(&b, in[3].data, sizeof(Row));
   Row *rows = reinterpret_cast<Row *>(allocate<float>(out[1], {trips, 8}));
-  for (int64_t i = 0; i < trips; ++i)
-    rows[i] = value = value * a + b;
+  for (int64_t i = 0; i < trips; ++i) {
+    Row product = rounded(value * a);
+    rows[i] = value = product + b;
+  }
   std::memcpy(allocate<float>(out[0], {8}), &value, sizeof(value));
 }

@@ -57,6 +57,17 @@ void copyOut(Tensor &out, const std::vector<T> &values,
               values.size() * sizeof(T));
 }
 
+/// The value as it is rounded: no compiler puts what made it and what uses it
+/// into one instruction that rounds once.
+template <typename T> inline T rounded(T value) {
+#if defined(__x86_64__)
+  asm("" : "+x"(value));
+#elif defined(__aarch64__)
+  asm("" : "+w"(value));
+#endif
+  return value;
+}
+
 //===----------------------------------------------------------------------===//
 // Functions that loops over them vectorise
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,8 @@ static constexpr PassEntry kPasses[] = {
      "small tensors stay in registers"},
     {"cpu-pack-contractions", PassUse::Rounding,
      "operands of products lie as registers want them"},
+    {"cpu-reduce-columns", PassUse::Rounding,
+     "short rows are reduced in the lanes of vectors"},
     {"cpu-tile-chains", PassUse::Rounding,
      "rows between two products stay in a cache"},
     {"cpu-vectorize-contractions", PassUse::Rounding,

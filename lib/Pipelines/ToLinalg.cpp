@@ -209,6 +209,10 @@ void loopc::populateInterchanges(PassAdder manager, const PipelineOptions &) {
 }
 
 void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
+  manager.nest<func::FuncOp>().addPass(
+      createCpuReduceColumns(),
+      "all loops have their final bodies; before products are packed, whose "
+      "columns it chooses");
   manager.addPass(createCpuPackContractions(),
                   "products have their final operands; leaves panels in maps, "
                   "and packing where a loop does not repeat it");

@@ -51,3 +51,25 @@ func.func @more_than_a_vector(%x: memref<?x20xf32>, %y: memref<20xf32>) {
   }
   return
 }
+
+// Where columns are, along whichever axis, is known in vectors, too; loops that
+// change places keep their numbers.
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+#first = affine_map<(d0, d1) -> (d0)>
+// CHECK-LABEL: func @places(
+// CHECK: scf.for %[[K:.*]] = %c0 to %{{.*}} step %c1 iter_args(
+// CHECK: %[[PLACE:.*]] = vector.broadcast %{{.*}} : {{.*}} to vector<4x{{index|i64}}>
+// CHECK: arith.minsi %{{.*}}, %{{.*}} : vector<4xi64>
+func.func @places(%x: memref<?x?xf32>, %least: memref<?xf32>, %i: memref<?xi64>, %most: i64) {
+  linalg.generic {indexing_maps = [#turned, #first, #first], iterator_types = ["parallel", "reduction"]}
+      ins(%x, %least : memref<?x?xf32>, memref<?xf32>) outs(%i : memref<?xi64>) {
+  ^bb0(%a: f32, %b: f32, %out: i64):
+    %is = arith.cmpf oeq, %a, %b : f32
+    %k = linalg.index 1 : index
+    %n = arith.index_cast %k : index to i64
+    %place = arith.select %is, %n, %most : i64
+    %m = arith.minsi %place, %out : i64
+    linalg.yield %m : i64
+  }
+  return
+}

@@ -230,3 +230,49 @@ func.func @bf16(%x: f32) -> bf16 {
   %a = arith.truncf %x : f32 to bf16
   return %a : bf16
 }
+
+// Of an even number half is a shift: it is not rounded.
+// CHECK-LABEL: func @half(
+func.func @half(%x: i64, %y: i64) -> i64 {
+  %c0 = arith.constant 0 : i64
+  %c2 = arith.constant 2 : i64
+  %half = arith.divsi %x, %c2 : i64
+  %rest = arith.remsi %x, %c2 : i64
+  %isNegative = arith.cmpi slt, %rest, %c0 : i64
+  %sum = arith.addi %rest, %c2 : i64
+  %floored = arith.select %isNegative, %sum, %rest : i64
+  %isEven = arith.cmpi eq, %floored, %c0 : i64
+  // CHECK: %[[HALF:.*]] = arith.shrsi %{{.*}}, %{{.*}} : i64
+  // CHECK: arith.select %{{.*}}, %[[HALF]], %{{.*}} : i64
+  %r = arith.select %isEven, %half, %y : i64
+  return %r : i64
+}
+
+// CHECK-LABEL: func @quarter_of_vectors(
+func.func @quarter_of_vectors(%x: vector<8xi32>, %y: vector<8xi32>) -> vector<8xi32> {
+  %c0 = arith.constant dense<0> : vector<8xi32>
+  %c4 = arith.constant dense<4> : vector<8xi32>
+  %quarter = arith.divsi %x, %c4 : vector<8xi32>
+  %rest = arith.remsi %x, %c4 : vector<8xi32>
+  %isOther = arith.cmpi ne, %rest, %c0 : vector<8xi32>
+  // CHECK: %[[QUARTER:.*]] = arith.shrsi
+  // CHECK: arith.select %{{.*}}, %{{.*}}, %[[QUARTER]]
+  %r = arith.select %isOther, %y, %quarter : vector<8xi1>, vector<8xi32>
+  return %r : vector<8xi32>
+}
+
+// Multiples of 2 need not be multiples of 4; of an odd number half is rounded.
+// CHECK-LABEL: func @no_multiples(
+func.func @no_multiples(%x: i64, %y: i64) -> (i64, i64) {
+  // CHECK-NOT: arith.shrsi
+  %c0 = arith.constant 0 : i64
+  %c2 = arith.constant 2 : i64
+  %c4 = arith.constant 4 : i64
+  %quarter = arith.divsi %x, %c4 : i64
+  %half = arith.divsi %x, %c2 : i64
+  %rest = arith.remsi %x, %c2 : i64
+  %isEven = arith.cmpi eq, %rest, %c0 : i64
+  %a = arith.select %isEven, %quarter, %y : i64
+  %b = arith.select %isEven, %y, %half : i64
+  return %a, %b : i64, i64
+}

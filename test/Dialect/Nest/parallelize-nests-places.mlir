@@ -748,7 +748,9 @@ func.func @overlapping_views(%run: !rt.run, %x: memref<?xf32>) {
   scf.for %i = %c0 to %n step %c1 {
     %o = arith.muli %i, %c4 : index
     %v = memref.reinterpret_cast %x to offset: [%o], sizes: [8], strides: [1] : memref<?xf32> to memref<8xf32, strided<[1], offset: ?>>
-    memref.store %f, %v[%c2] : memref<8xf32, strided<[1], offset: ?>>
+    scf.for %j = %c0 to %c8 step %c1 {
+      memref.store %f, %v[%j] : memref<8xf32, strided<[1], offset: ?>>
+    }
   } {loopc.parallel}
   return
 }

@@ -120,3 +120,123 @@ func.func @reaching_tiles(%x: memref<?xf32>, %blocks: index, %size: index, %f: v
   } {loopc.parallel}
   return
 }
+
+// Rows that a head collects, as views by strides: of each step it has its own.
+// CHECK-LABEL: func.func @rows_of_heads
+// CHECK: loopc.parallel
+// CHECK: return
+func.func @rows_of_heads(%x: memref<?x4x64xf32>, %steps: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  scf.for %head = %c0 to %c4 step %c1 {
+    scf.for %step = %c0 to %steps step %c1 {
+      %row = arith.muli %step, %c256 : index
+      %begin = arith.muli %head, %c64 : index
+      %at = arith.addi %row, %begin : index
+      %view = memref.reinterpret_cast %x to offset: [%at], sizes: [1, 64], strides: [256, 1] : memref<?x4x64xf32> to memref<1x64xf32, strided<[256, 1], offset: ?>>
+      scf.for %j = %c0 to %c64 step %c4 {
+        scf.for %k = %j to %c64 step %c1 {
+          memref.store %f, %view[%c0, %k] : memref<1x64xf32, strided<[256, 1], offset: ?>>
+        }
+      }
+    }
+  } {loopc.parallel}
+  return
+}
+
+// The last of five heads has the next step's first row.
+// CHECK-LABEL: func.func @too_many_heads
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @too_many_heads(%x: memref<?x4x64xf32>, %steps: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %c64 = arith.constant 64 : index
+  %c256 = arith.constant 256 : index
+  scf.for %head = %c0 to %c5 step %c1 {
+    scf.for %step = %c0 to %steps step %c1 {
+      %row = arith.muli %step, %c256 : index
+      %begin = arith.muli %head, %c64 : index
+      %at = arith.addi %row, %begin : index
+      %view = memref.reinterpret_cast %x to offset: [%at], sizes: [1, 64], strides: [256, 1] : memref<?x4x64xf32> to memref<1x64xf32, strided<[256, 1], offset: ?>>
+      scf.for %k = %c0 to %c64 step %c1 {
+        memref.store %f, %view[%c0, %k] : memref<1x64xf32, strided<[256, 1], offset: ?>>
+      }
+    }
+  } {loopc.parallel}
+  return
+}
+
+// Rows that are longer than a head's reach into the next head's.
+// CHECK-LABEL: func.func @too_long_rows
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @too_long_rows(%x: memref<?x4x64xf32>, %steps: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %c65 = arith.constant 65 : index
+  %c256 = arith.constant 256 : index
+  scf.for %head = %c0 to %c4 step %c1 {
+    scf.for %step = %c0 to %steps step %c1 {
+      %row = arith.muli %step, %c256 : index
+      %begin = arith.muli %head, %c64 : index
+      %at = arith.addi %row, %begin : index
+      %view = memref.reinterpret_cast %x to offset: [%at], sizes: [1, 65], strides: [256, 1] : memref<?x4x64xf32> to memref<1x65xf32, strided<[256, 1], offset: ?>>
+      scf.for %k = %c0 to %c65 step %c1 {
+        memref.store %f, %view[%c0, %k] : memref<1x65xf32, strided<[256, 1], offset: ?>>
+      }
+    }
+  } {loopc.parallel}
+  return
+}
+
+// Of a block that is a view all places in it are its own, whatever they are.
+// CHECK-LABEL: func.func @masked_rest
+// CHECK: loopc.parallel
+// CHECK: return
+func.func @masked_rest(%x: memref<?xf32>, %blocks: index, %n: index, %f: vector<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %blocks step %c1 {
+    %at = arith.muli %i, %c64 : index
+    %left = arith.subi %n, %at : index
+    %size = arith.minsi %left, %c64 : index
+    %block = memref.subview %x[%at] [%size] [1] : memref<?xf32> to memref<?xf32, strided<[1], offset: ?>>
+    %rest = arith.remui %size, %c16 : index
+    %end = arith.subi %size, %rest : index
+    scf.for %j = %c0 to %end step %c16 {
+      vector.store %f, %block[%j] : memref<?xf32, strided<[1], offset: ?>>, vector<16xf32>
+    }
+    %mask = vector.create_mask %rest : vector<16xi1>
+    vector.maskedstore %block[%end], %mask, %f : memref<?xf32, strided<[1], offset: ?>>, vector<16xi1>, vector<16xf32>
+  } {loopc.parallel}
+  return
+}
+
+// Blocks that are longer than the way to the next one.
+// CHECK-LABEL: func.func @overlapping_blocks
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @overlapping_blocks(%x: memref<?xf32>, %blocks: index, %n: index, %f: f32, %at_any: memref<?xindex>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c65 = arith.constant 65 : index
+  scf.for %i = %c0 to %blocks step %c1 {
+    %at = arith.muli %i, %c64 : index
+    %left = arith.subi %n, %at : index
+    %size = arith.minsi %left, %c65 : index
+    %block = memref.subview %x[%at] [%size] [1] : memref<?xf32> to memref<?xf32, strided<[1], offset: ?>>
+    %j = memref.load %at_any[%i] : memref<?xindex>
+    memref.store %f, %block[%j] : memref<?xf32, strided<[1], offset: ?>>
+  } {loopc.parallel}
+  return
+}

@@ -185,6 +185,32 @@ def CpuPackContractions
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CpuReduceColumns
+    : Pass<"cpu-reduce-columns", "::mlir::func::FuncOp"> {
+  let summary = "short rows that are only reduced lie as columns";
+  let description = [{
+    A tensor of many short rows (64 and more, of 32 elements at most) that a
+    sum computes and that is only reduced, each row to numbers, is computed with its last
+    two axes the other way around. Rows are then reduced in the lanes of vectors: nothing
+    is put together across lanes, and no part of a vector is empty. No operand
+    of the sum may vary along both axes: it would be read across its rows. Where only the
+    run knows the extents there are two versions, and a test.
+
+    ```mlir
+    %far = linalg.generic ... ins(%x, %c) {
+      // (n, k, d): add the square of x[n, d] - c[k, d]
+    } -> tensor<4096x8xf32>
+    %near = linalg.generic ... ins(%far) { arith.minimumf ... } -> tensor<4096xf32>
+    // becomes
+    %far = linalg.generic ... ins(%x, %c) { ... } -> tensor<8x4096xf32>
+    %near = linalg.generic ... ins(%far) { arith.minimumf ... } -> tensor<4096xf32>
+    ```
+  }];
+  let statistics = [Statistic<"numTurned", "turned", "tensors of such rows">];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
 def CpuTileChains
     : Pass<"cpu-tile-chains", "::mlir::func::FuncOp"> {
   let summary = "products, and what reduces the rows between them, by tiles of rows";

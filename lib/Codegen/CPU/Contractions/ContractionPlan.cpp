@@ -29,6 +29,8 @@ static constexpr int64_t kRowBlock = 8;
 static constexpr int64_t kShortSum = 5;
 /// Fewer columns leave most of a vector empty.
 static constexpr int64_t kFewColumns = 4;
+/// The same where each has so many products: vectors along them are full.
+static constexpr int64_t kHalfVector = 8, kLongSum = 32;
 /// Rows of the tiles for which strips and blocks of rows are made.
 static constexpr int64_t kTileRowsOfMany = 4;
 /// Sums of so few products, transposed, are mostly stores: in squares they take
@@ -386,8 +388,11 @@ bool ContractionPlanner::chooseTransposed() {
       plan.rowDim && (plan.isDynamic(*plan.rowDim) ||
                       (rows() >= CpuModel::kRowsOfStrip &&
                        !plan.isDynamic(sum) && plan.extents[sum] < plan.lanes));
-  if (!areMany || strideAlong(op, plan, *init, dim) != 1 ||
-      (!plan.isDynamic(dim) && plan.extents[dim] < kFewColumns) ||
+  // Long sums go along few columns.
+  bool isLong = plan.isDynamic(sum) || plan.extents[sum] >= kLongSum;
+  bool areFew = !plan.isDynamic(dim) &&
+                plan.extents[dim] < (isLong ? kHalfVector : kFewColumns);
+  if (!areMany || strideAlong(op, plan, *init, dim) != 1 || areFew ||
       plan.lanes < 2 || plan.lanes > CpuModel::kSquareLanes)
     return false;
   OpOperand *shared = findShared();

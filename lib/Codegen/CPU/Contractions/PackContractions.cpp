@@ -34,6 +34,11 @@ using utils::IteratorType;
 static constexpr int64_t kLarge = 192 << 10;
 /// So many rows.
 static constexpr int64_t kManyRows = 64;
+/// Fewer columns leave most of a vector empty.
+static constexpr int64_t kFewColumns = 8;
+/// So many elements of a column are worth vectors along it, and so many rows
+/// that it is brought together for each product.
+static constexpr int64_t kLongColumn = 32, kRowsOfColumns = 16;
 
 namespace {
 /// An operand that can be packed.
@@ -49,6 +54,9 @@ struct Candidate {
   int64_t rows;
   /// What is summed by groups.
   std::optional<PanelGroup> group = {};
+  /// The loop along which vectors run instead, where `dim` is too short for
+  /// them: each column is brought together.
+  std::optional<unsigned> sum = {};
 };
 
 class Packing {
@@ -155,6 +163,29 @@ static std::optional<ConstantPart> constantOf(Value value) {
   return std::nullopt;
 }
 
+/// The loop of `op` that it sums over, if vectors can run along it once the
+/// columns of `operand` are brought together.
+static std::optional<unsigned> sumForVectors(linalg::GenericOp op,
+                                             OpOperand *operand) {
+  SmallVector<unsigned> sums;
+  op.getReductionDims(sums);
+  if (sums.size() != 1 || !reorderableAddition(op))
+    return std::nullopt;
+  unsigned sum = sums.front();
+  int64_t extent = op.getStaticLoopRanges()[sum];
+  if (ShapedType::isStatic(extent) && extent < kLongColumn)
+    return std::nullopt;
+  Type element = getElementTypeOrSelf(op.getDpsInits()[0]);
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!isa<FloatType>(element) ||
+        getElementTypeOrSelf(input->get()) != element ||
+        (input != operand && map.isFunctionOfDim(sum) && !endsWith(map, sum)))
+      return std::nullopt;
+  }
+  return sum;
+}
+
 std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
@@ -187,9 +218,15 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   std::optional<DotProduct> dot = matchDotProduct(op, cpu);
   if (dot)
     found.group = dot->sum;
-  if (!found.operand ||
-      (statics[dim] < 8 && !ShapedType::isDynamic(statics[dim]) && !dot))
+  if (!found.operand)
     return std::nullopt;
+  if (statics[dim] < kFewColumns && !ShapedType::isDynamic(statics[dim]) &&
+      !dot) {
+    if (statics[dim] > 1)
+      found.sum = sumForVectors(op, found.operand);
+    if (!found.sum)
+      return std::nullopt;
+  }
   for (unsigned d : llvm::seq(op.getNumLoops())) {
     if (types[d] != IteratorType::parallel || found.map.isFunctionOfDim(d) ||
         found.rows == ShapedType::kDynamic)
@@ -236,6 +273,11 @@ Operation *Packing::placeFor(linalg::GenericOp op, const Candidate &candidate) {
     place = parent;
   }
   std::optional<int64_t> bytes = bytesOf(candidate.source.getType());
+  if (candidate.sum)
+    return place || ShapedType::isDynamic(candidate.rows) ||
+                   candidate.rows < kRowsOfColumns
+               ? place
+               : op;
   bool isGood = endsWith(candidate.map, candidate.dim);
   if (place)
     return isGood && bytes && *bytes <= CpuModel::kSmallOperand &&
@@ -281,10 +323,18 @@ static bool isOwnConstant(Value source) {
 //===----------------------------------------------------------------------===//
 
 /// The map of the packed operand: what is not summed, panels, what is summed,
-/// the elements of a panel's row.
+/// the elements of a panel's row; of whole columns: what is summed last.
 static AffineMap packedMap(linalg::GenericOp op, const Candidate &candidate) {
   SmallVector<AffineExpr> front, sums;
   auto types = op.getIteratorTypesArray();
+  if (candidate.sum) {
+    AffineExpr along = getAffineDimExpr(*candidate.sum, op.getContext());
+    llvm::append_range(front, candidate.map.getResults());
+    llvm::erase(front, along);
+    front.push_back(along);
+    return AffineMap::get(candidate.map.getNumDims(), 0, front,
+                          op.getContext());
+  }
   for (AffineExpr expr : candidate.map.getResults()) {
     unsigned d = cast<AffineDimExpr>(expr).getPosition();
     if (d == candidate.dim)
@@ -395,7 +445,8 @@ Value Packing::packAtRunTime(const Candidate &candidate, AffineMap target,
       [](OpBuilder &nested, Location loc, ValueRange args) {
         linalg::YieldOp::create(nested, loc, args[0]);
       });
-  copy->setAttr(kPackedAttrName, b.getUnitAttr());
+  if (!candidate.sum)
+    copy->setAttr(kPackedAttrName, b.getUnitAttr());
   return copy.getResult(0);
 }
 
@@ -576,11 +627,13 @@ void Packing::run(linalg::GenericOp op) {
       return;
   }
   AffineMap target = packedMap(op, *candidate);
+  if (target == op.getMatchingIndexingMap(candidate->operand))
+    return;
   bool isConstant = isOwnConstant(candidate->source);
   Operation *place = nullptr;
   if (isConstant) {
     std::optional<int64_t> bytes = bytesOf(candidate->source.getType());
-    if (endsWith(candidate->map, candidate->dim) &&
+    if (!candidate->sum && endsWith(candidate->map, candidate->dim) &&
         *bytes <= CpuModel::kSmallOperand && !candidate->group &&
         !isWidened(op, *candidate))
       return;
@@ -590,7 +643,7 @@ void Packing::run(linalg::GenericOp op) {
     if (!place && candidate->group)
       place = op;
     if (!place)
-      return (void)readThrough(op, *candidate);
+      return (void)(candidate->sum || readThrough(op, *candidate));
   }
   auto [from, to] = compressed(candidate->map, target);
   Value &value = done[{candidate->source.getAsOpaquePointer(), place,
@@ -605,7 +658,8 @@ void Packing::run(linalg::GenericOp op) {
     maps[candidate->operand->getOperandNumber()] = target;
     candidate->operand->set(value);
     op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    op->setAttr(kPackedAttrName, rewriter.getUnitAttr());
+    if (!candidate->sum)
+      op->setAttr(kPackedAttrName, rewriter.getUnitAttr());
   });
 }
 

@@ -265,7 +265,7 @@ void WindowMatcher::findNeighbours() {
 }
 
 bool WindowMatcher::match() {
-  if (!op.hasPureBufferSemantics())
+  if (!op.hasPureBufferSemantics() || op.hasIndexSemantics())
     return false;
   std::optional<ColumnPlan> columns = planColumns(op, cpu);
   if (!columns || !matchOperands())

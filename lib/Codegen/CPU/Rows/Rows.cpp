@@ -14,6 +14,8 @@
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -259,6 +261,29 @@ static bool isWholeAlong(memref::SubViewOp view, int64_t axis) {
          dim.getConstantIndex() == axis;
 }
 
+/// True if each iteration of a loop that may run on several threads has a part
+/// of its own of axis `axis`.
+static bool isOfIteration(memref::SubViewOp view, int64_t axis) {
+  auto offset = dyn_cast<Value>(view.getMixedOffsets()[axis]);
+  if (!offset)
+    return false;
+  for (auto loop = view->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (loop->hasAttr(kParallelAttrName) &&
+        !loop.isDefinedOutsideOfLoop(offset))
+      return true;
+  return false;
+}
+
+/// True if the part of the axes of `group` that `view` has can be told from
+/// others' once they are one: by open extents nothing is proved.
+static bool staysApart(memref::SubViewOp view, ReassociationIndicesRef group) {
+  return !isOfIteration(view, group.front()) ||
+         llvm::none_of(group.drop_front(), [&](int64_t axis) {
+           return view.getSourceType().isDynamicDim(axis);
+         });
+}
+
 /// The view that `buffer` is, if of the axes that each of `groups` puts
 /// together it is cut from a buffer along the first at most; else null.
 static memref::SubViewOp cutAcross(Value buffer,
@@ -269,7 +294,8 @@ static memref::SubViewOp cutAcross(Value buffer,
       !view.getSourceType().getLayout().isIdentity())
     return {};
   bool isWhole = llvm::all_of(groups, [&](ReassociationIndicesRef group) {
-    return llvm::all_of(group.drop_front(),
+    return staysApart(view, group) &&
+           llvm::all_of(group.drop_front(),
                         [&](int64_t axis) { return isWholeAlong(view, axis); });
   });
   return isWhole ? view : memref::SubViewOp();
@@ -422,12 +448,26 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
   return joinLoops(rewriter, op, joined);
 }
 
+/// The numbers of loops whose order has changed, which linalg computes by maps:
+/// each is another loop's.
+static void renumberLoops(IRRewriter &rewriter, linalg::GenericOp op) {
+  for (auto apply : llvm::make_early_inc_range(
+           op.getBody()->getOps<affine::AffineApplyOp>()))
+    if (auto dim = dyn_cast<AffineDimExpr>(apply.getAffineMap().getResult(0)))
+      rewriter.replaceOp(apply, apply.getMapOperands()[dim.getPosition()]);
+  for (auto number :
+       llvm::make_early_inc_range(op.getBody()->getOps<linalg::IndexOp>()))
+    if (number->use_empty())
+      rewriter.eraseOp(number);
+}
+
 linalg::GenericOp loopc::arrangeRows(IRRewriter &rewriter,
                                      linalg::GenericOp op) {
   op = joinLastAxes(rewriter, op);
   if (std::optional<SmallVector<unsigned>> order = orderForRows(op)) {
     rewriter.setInsertionPoint(op);
     op = *linalg::interchangeGenericOp(rewriter, op, *order);
+    renumberLoops(rewriter, op);
   }
   return op;
 }

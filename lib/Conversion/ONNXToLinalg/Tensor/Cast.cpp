@@ -60,12 +60,16 @@ static Value floatToFloat(ScalarBuilder &s, Value value, FloatType to) {
 static Value integerToFloat(ScalarBuilder &s, Value value, bool fromUnsigned,
                             FloatType to) {
   unsigned bits = value.getType().getIntOrFloatBitWidth();
+  // A mask chooses between two constants by one instruction; as a number it
+  // would be an integer first.
+  if (bits == 1)
+    return s.select(value, s.constant(to, 1), s.constant(to, 0));
   // Small floats through one that holds the integer exactly (64 bits: nearly).
   Type wide = to;
   if (to.getWidth() < 32)
     wide = bits <= 16 ? s.b.getF32Type() : s.b.getF64Type();
-  Value real = fromUnsigned || bits == 1 ? s.make<arith::UIToFPOp>(wide, value)
-                                         : s.make<arith::SIToFPOp>(wide, value);
+  Value real = fromUnsigned ? s.make<arith::UIToFPOp>(wide, value)
+                            : s.make<arith::SIToFPOp>(wide, value);
   return wide == to ? real : floatToFloat(s, real, to);
 }
 

@@ -106,6 +106,32 @@ static Value divideInSteps(Numbers &n, Value x, Value y, bool isRemainder) {
   return withSign(quotient, arith::XOrIOp::create(n.b, xSign, ySign));
 }
 
+/// True if `value` is the constant, in each element.
+static bool isNumber(Value value, const APInt &number) {
+  APInt constant;
+  return matchPattern(value, m_ConstantInt(&constant)) && constant == number;
+}
+
+/// True if `x` is a multiple of `divisor`, a positive one, wherever `rest` is
+/// 0: it is what a division leaves, with the sign of `x` or the divisor's.
+static bool isRestOf(Value rest, Value x, const APInt &divisor) {
+  Operation *op = rest.getDefiningOp();
+  if (isa_and_present<arith::RemSIOp, arith::RemUIOp>(op))
+    return op->getOperand(0) == x && isNumber(op->getOperand(1), divisor);
+  auto choice = dyn_cast_or_null<arith::SelectOp>(op);
+  if (!choice)
+    return false;
+  return llvm::all_of(ValueRange{choice.getTrueValue(), choice.getFalseValue()},
+                      [&](Value value) {
+                        // The divisor and a rest, which is smaller, are never 0
+                        // together.
+                        auto sum = value.getDefiningOp<arith::AddIOp>();
+                        bool isMoved = sum && isNumber(sum.getRhs(), divisor);
+                        return isRestOf(isMoved ? sum.getLhs() : value, x,
+                                        divisor);
+                      });
+}
+
 /// True for vectors that are not a kernel's.
 static bool isHostVector(Operation *op, VectorType type) {
   return type && type.getRank() == 1 && !type.isScalable() &&
@@ -183,6 +209,46 @@ template <typename Op> struct ExpandDivision : OpRewritePattern<Op> {
   }
 };
 
+/// A multiple of a power of two is shifted, as a negative one is not rounded:
+///
+///     %rest = arith.remsi %x, 2;  %even = arith.cmpi eq, %rest, 0
+///     arith.select %even, (arith.divsi %x, 2), %y
+///     ->  arith.select %even, (arith.shrsi %x, 1), %y
+struct ShiftMultiples : OpRewritePattern<arith::SelectOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::SelectOp op,
+                                PatternRewriter &rewriter) const override {
+    auto compare = op.getCondition().getDefiningOp<arith::CmpIOp>();
+    if (!compare || !matchPattern(compare.getRhs(), m_Zero()))
+      return failure();
+    using Is = arith::CmpIPredicate;
+    bool isEqual = compare.getPredicate() == Is::eq;
+    if (!isEqual && compare.getPredicate() != Is::ne)
+      return failure();
+    unsigned arm = isEqual ? 1 : 2;
+    auto quotient = op->getOperand(arm).getDefiningOp<arith::DivSIOp>();
+    APInt divisor;
+    if (!quotient ||
+        !matchPattern(quotient.getRhs(), m_ConstantInt(&divisor)) ||
+        !divisor.isStrictlyPositive() || !divisor.isPowerOf2() ||
+        !isRestOf(compare.getLhs(), quotient.getLhs(), divisor))
+      return failure();
+    Location loc = quotient.getLoc();
+    Type type = quotient.getType();
+    rewriter.setInsertionPoint(op);
+    TypedAttr bits =
+        rewriter.getIntegerAttr(getElementTypeOrSelf(type), divisor.logBase2());
+    if (auto vector = dyn_cast<VectorType>(type))
+      bits = SplatElementsAttr::get(vector, bits);
+    Value shifted =
+        arith::ShRSIOp::create(rewriter, loc, quotient.getLhs(),
+                               arith::ConstantOp::create(rewriter, loc, bits));
+    rewriter.modifyOpInPlace(op, [&] { op->setOperand(arm, shifted); });
+    return success();
+  }
+};
+
 /// With x = X 2^a and y = Y 2^b, X and Y below 2^24, a quotient that is no
 /// integer lies at least 2^-24 from one, in units of 1 or of itself: so
 /// quotients below 2^29 are not rounded to one.
@@ -232,5 +298,5 @@ struct ExpandRemainder : OpRewritePattern<arith::RemFOp> {
 void loopc::populateDivisionPatterns(RewritePatternSet &patterns) {
   patterns.add<ExpandDivision<arith::DivSIOp>, ExpandDivision<arith::DivUIOp>,
                ExpandDivision<arith::RemSIOp>, ExpandDivision<arith::RemUIOp>,
-               ExpandRemainder>(patterns.getContext());
+               ExpandRemainder, ShiftMultiples>(patterns.getContext());
 }

@@ -31,8 +31,8 @@ bool loopc::isPlainOp(Operation *op) {
              affine::AffineApplyOp, affine::AffineMinOp, affine::AffineMaxOp,
              affine::AffineDelinearizeIndexOp, affine::AffineLinearizeIndexOp>(
              op) ||
-         // Arithmetic that only the target has.
-         isa<LLVM::CallIntrinsicOp>(op) ||
+         // Arithmetic that only the target has, and what is likely.
+         isa<LLVM::CallIntrinsicOp, LLVM::ExpectOp>(op) ||
          // The others may become calls.
          isa<complex::ConstantOp, complex::CreateOp, complex::ReOp,
              complex::ImOp, complex::AddOp, complex::SubOp, complex::MulOp>(op);

@@ -1,4 +1,5 @@
-//===- IterationBounds.cpp - Bounds of indices in iterations ---------------===//
+//===- IterationBounds.cpp - Bounds of indices in iterations
+//---------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -305,6 +305,17 @@ IterationPlaces::rangeOf(memref::ReinterpretCastOp view) const {
   return rangeOf(sumOf(view.getMixedOffsets().front()), length);
 }
 
+/// The part of axis `axis` of a buffer that an iteration's view of it has: what
+/// is accessed in the view is there.
+std::optional<IterationPlaces::Range>
+IterationPlaces::rangeOf(memref::SubViewOp view, size_t axis,
+                         Operation *at) const {
+  if (!isConstantIntValue(view.getMixedStrides()[axis], 1))
+    return std::nullopt;
+  return rangeOf(sumOf(view.getMixedOffsets()[axis]),
+                 sumOf(view.getMixedSizes()[axis]), at);
+}
+
 /// Makes `place` in `view` one in what that is a view of. Where axes of more
 /// than one element were put together, it may be all along each of them; false
 /// where their extents are not known.
@@ -334,6 +345,85 @@ bool IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
   return true;
 }
 
+/// True if `index`, and `length` elements from there on, is within an axis of
+/// `extent` elements in all iterations.
+bool IterationPlaces::isWithin(const Sum &index, int64_t length,
+                               int64_t extent) const {
+  std::optional<Sum> first = findFirst(index);
+  if (!first || !isNonNegative(*first))
+    return false;
+  Sum end = index;
+  end.constant += length;
+  if (int64_t factor = index.getFactor({induction, Value()})) {
+    std::optional<int64_t> upper =
+        getConstantIntValue(scf::ForOp(nest).getUpperBound());
+    if (!upper)
+      return false;
+    end.addTerm({induction, Value()}, -factor);
+    end.constant += factor * (*upper - 1);
+  }
+  unsigned steps = 0;
+  return findLast(
+      end,
+      [&](const Sum &last) {
+        return last.isConstant() && last.constant <= extent;
+      },
+      /*at=*/nullptr, steps);
+}
+
+/// Makes `place` in `view`, by strides, one in the buffer in C order that it is
+/// a view of: each term of the offset belongs to the axis of the longest stride
+/// that it is a multiple of. False where what an axis has is not known to be
+/// within it.
+bool IterationPlaces::enterStrided(memref::ReinterpretCastOp view,
+                                   Place &place) const {
+  auto source = dyn_cast<MemRefType>(view.getSource().getType());
+  if (!source || !source.getLayout().isIdentity() || source.getRank() == 0)
+    return false;
+  SmallVector<int64_t> strides = source.getStridesAndOffset().first;
+  if (llvm::any_of(strides, [](int64_t stride) {
+        return ShapedType::isDynamic(stride) || stride == 0;
+      }))
+    return false;
+  Sum offset = sumOf(view.getMixedOffsets().front());
+  SmallVector<int64_t> extents(strides.size(), 1);
+  for (auto [index, extent, by] :
+       llvm::zip_equal(place.indices, place.extents, view.getMixedStrides())) {
+    std::optional<int64_t> stride = getConstantIntValue(by);
+    if (!stride)
+      return false;
+    offset.add(index, *stride);
+    const auto *axis = llvm::find(strides, *stride);
+    if (extent == 1)
+      continue;
+    if (axis == strides.end() || extents[axis - strides.begin()] != 1)
+      return false;
+    extents[axis - strides.begin()] = extent;
+  }
+  if (offset.isOther || !offset.parts.empty() || offset.constant < 0)
+    return false;
+  SmallVector<Sum, 1> indices(strides.size());
+  for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
+    index.constant = offset.constant / stride;
+    offset.constant %= stride;
+    for (auto [term, factor] : Sum(offset).terms) {
+      if (term.second || factor % stride != 0)
+        continue;
+      index.addTerm(term, factor / stride);
+      offset.addTerm(term, -factor);
+    }
+  }
+  for (size_t axis = 1; axis < indices.size(); ++axis)
+    if (!isWithin(indices[axis], extents[axis], source.getDimSize(axis)))
+      return false;
+  if (!offset.terms.empty())
+    return false;
+  place.indices = std::move(indices);
+  place.extents = std::move(extents);
+  place.base = view.getSource();
+  return true;
+}
+
 IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
   Place place{access.buffer, {}, {}, {}, {}};
   if (access.isAnywhere)
@@ -342,6 +432,7 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
     place.indices.push_back(sumOf(index));
     place.extents.push_back(access.getExtent(axis));
   }
+  memref::SubViewOp outermost;
   while (Operation *op = place.base.getDefiningOp()) {
     if (auto cast = dyn_cast<memref::CastOp>(op)) {
       if (!isa<MemRefType>(cast.getSource().getType()))
@@ -352,8 +443,11 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
     if (auto view = dyn_cast<memref::CollapseShapeOp>(op);
         view && enterCollapsed(view, place))
       continue;
-    if (auto view = dyn_cast<memref::ReinterpretCastOp>(op))
+    if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
       place.elements = rangeOf(view);
+      if (!place.elements && enterStrided(view, place))
+        continue;
+    }
     auto view = dyn_cast<memref::SubViewOp>(op);
     auto isKnown = [](OpFoldResult stride) {
       return getConstantIntValue(stride).value_or(0) > 0;
@@ -376,7 +470,10 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
     place.indices = std::move(indices);
     place.extents = std::move(extents);
     place.base = view.getSource();
+    outermost = view;
   }
+  if (outermost && outermost.getSource() != place.base)
+    outermost = {};
   // Indices into a view are places in the buffer only where the view is the
   // same in all iterations. Of one by strides all that it has may be known.
   if (Operation *view = place.base.getDefiningOp();
@@ -385,7 +482,10 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
   for (auto [index, extent] : llvm::zip_equal(place.indices, place.extents)) {
     Sum length;
     length.constant = extent;
-    place.ranges.push_back(rangeOf(index, length, access.op));
+    std::optional<Range> range = rangeOf(index, length, access.op);
+    if (!range && outermost)
+      range = rangeOf(outermost, place.ranges.size(), access.op);
+    place.ranges.push_back(std::move(range));
   }
   return place;
 }

@@ -126,8 +126,12 @@ private:
   std::optional<Range> rangeOf(const Sum &sum, const Sum &length,
                                mlir::Operation *at = nullptr) const;
   std::optional<Range> rangeOf(mlir::memref::ReinterpretCastOp view) const;
+  std::optional<Range> rangeOf(mlir::memref::SubViewOp view, size_t axis,
+                               mlir::Operation *at) const;
 
   static bool enterCollapsed(mlir::memref::CollapseShapeOp view, Place &place);
+  bool isWithin(const Sum &index, int64_t length, int64_t extent) const;
+  bool enterStrided(mlir::memref::ReinterpretCastOp view, Place &place) const;
   Place placeOf(const Access &access) const;
   const Part *findPart(const Place &place, size_t axis) const;
   /// A number of which `place` has the quotient and the remainder, along two
