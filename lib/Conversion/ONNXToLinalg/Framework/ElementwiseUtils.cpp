@@ -98,7 +98,8 @@ Value ScalarBuilder::abs(Value x) {
   return isUnsigned ? x : make<math::AbsIOp>(x);
 }
 
-// Of zeros any (docs/Numerics.md): to tell them apart takes as long as the rest.
+// Of zeros any (docs/Numerics.md): to tell them apart takes as long as the
+// rest.
 static constexpr auto kAnyZero = arith::FastMathFlags::nsz;
 
 Value ScalarBuilder::min(Value x, Value y) {
