@@ -194,3 +194,49 @@ func.func @as_it_was(%n: i64, %x0: tensor<1xi64>, %y0: tensor<1xi64>) -> (tensor
   }
   return %r#0, %r#1 : tensor<1xi64>, tensor<1xi64>
 }
+
+// Sums of few products: a vector of all results for each product, halves onto
+// each other, behind the start; in the given order where there is one.
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#product = affine_map<(i, j, k) -> (i, j)>
+#rows = affine_map<(i, k) -> (i, k)>
+#vec = affine_map<(i, k) -> (k)>
+#sums = affine_map<(i, k) -> (i)>
+// CHECK-LABEL: func @products(
+// CHECK: loop.loop {{.*}} carried(%[[P:.*]] = %{{.*}} : vector<4xf32>, %[[X:.*]] = %{{.*}} : vector<2xf32>)
+// CHECK-NOT: linalg
+// CHECK: %[[A0:.*]] = vector.shuffle %[[P]], %[[P]] [0, 0, 2, 2]
+// CHECK: %[[B0:.*]] = vector.shuffle %[[W:.*]], %[[W]] [0, 1, 0, 1]
+// CHECK: %[[M0:.*]] = arith.mulf %[[A0]], %[[B0]]
+// CHECK: %[[A1:.*]] = vector.shuffle %[[P]], %[[P]] [1, 1, 3, 3]
+// CHECK: %[[B1:.*]] = vector.shuffle %[[W]], %[[W]] [2, 3, 2, 3]
+// CHECK: %[[M1:.*]] = arith.mulf %[[A1]], %[[B1]]
+// CHECK: %[[S:.*]] = arith.addf %[[M0]], %[[M1]] fastmath<reassoc>
+// CHECK: arith.addf %[[S]], %{{.*}} fastmath<reassoc>
+// CHECK: %[[N0:.*]] = arith.mulf %{{.*}} : vector<2xf32>
+// CHECK: %[[N1:.*]] = arith.mulf %{{.*}} : vector<2xf32>
+// CHECK: %[[T:.*]] = arith.addf %{{.*}}, %[[N0]] : vector<2xf32>
+// CHECK: arith.addf %[[T]], %[[N1]] : vector<2xf32>
+// CHECK: loop.yield
+func.func @products(%n: i64, %p0: tensor<2x2xf32>, %w: tensor<2x2xf32>, %x0: tensor<2xf32>) -> (tensor<2x2xf32>, tensor<2xf32>) {
+  %true = arith.constant true
+  %zero = arith.constant dense<0.0> : tensor<2x2xf32>
+  %nothing = arith.constant dense<0.0> : tensor<2xf32>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%p = %p0 : tensor<2x2xf32>, %x = %x0 : tensor<2xf32>) {
+    %q = linalg.generic {indexing_maps = [#left, #right, #product], iterator_types = ["parallel", "parallel", "reduction"]} ins(%p, %w : tensor<2x2xf32>, tensor<2x2xf32>) outs(%zero : tensor<2x2xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %m, %o fastmath<reassoc> : f32
+      linalg.yield %s : f32
+    } -> tensor<2x2xf32>
+    %y = linalg.generic {indexing_maps = [#rows, #vec, #sums], iterator_types = ["parallel", "reduction"]} ins(%w, %x : tensor<2x2xf32>, tensor<2xf32>) outs(%nothing : tensor<2xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<2xf32>
+    loop.yield while(%true : i1) carried(%q, %y : tensor<2x2xf32>, tensor<2xf32>)
+  }
+  return %r#0, %r#1 : tensor<2x2xf32>, tensor<2xf32>
+}

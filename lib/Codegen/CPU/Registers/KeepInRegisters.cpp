@@ -38,6 +38,8 @@ using namespace loopc::loop;
 
 /// Registers that one value takes at most.
 static constexpr int64_t kMaxRegisters = 4;
+/// Products of a sum at most.
+static constexpr int64_t kMaxProducts = 8;
 /// Rows that a value is read and written by at most.
 static constexpr int64_t kMaxRows = 16;
 
@@ -78,7 +80,13 @@ private:
   static Operation *findCombiner(linalg::GenericOp op);
 
   void vectorize(linalg::GenericOp op);
+  IRMapping readOperands(linalg::GenericOp op, ArrayRef<int64_t> space);
+  void computeBody(linalg::GenericOp op, Operation *combiner,
+                   IRMapping &mapping, int64_t count);
   Value combine(linalg::GenericOp op, Operation *combiner, Value vector);
+  Value combineParts(linalg::GenericOp op, Operation *combiner);
+  Value join(Operation *combiner, Value x, Value y);
+  Value widen(Value value, int64_t count);
   void foldExtract(tensor::ExtractOp op);
   void foldInsert(tensor::InsertSliceOp op);
 
@@ -201,8 +209,11 @@ bool RegisterKeeper::matches(linalg::GenericOp op) const {
     if (!op.getMatchingIndexingMap(&init).isProjectedPermutation())
       return false;
   bool reduces = op.getNumReductionLoops() > 0;
-  // Sums of products have kernels of their own.
-  if (reduces && (!findCombiner(op) || op.getNumDpsInputs() != 1))
+  if (reduces && !findCombiner(op))
+    return false;
+  // Longer sums of products have kernels of their own.
+  if (reduces && op.getNumDpsInputs() != 1 &&
+      space / computeProduct(shapeOf(op.getDpsInits()[0])) > kMaxProducts)
     return false;
   if (!reduces && op.getNumParallelLoops() != op.getNumLoops())
     return false;
@@ -358,25 +369,33 @@ Operation *RegisterKeeper::cloneWide(Operation &op, ValueRange operands,
   return loopc::cloneWide(b, op, wide, lanes);
 }
 
-/// The reduction of the space's elements `vector` and the init.
-Value RegisterKeeper::combine(linalg::GenericOp op, Operation *combiner,
-                              Value vector) {
-  OpOperand *init = op.getDpsInitOperand(0);
-  Indices into = elementsOf(op.getMatchingIndexingMap(init),
-                            op.getStaticLoopRanges(), shapeOf(init->get()));
-  int64_t results = computeProduct(shapeOf(init->get()));
-  // parts[k][r]: the k-th element of result r.
+/// The elements of the space that `init` is made of: parts[k][r] is the k-th of
+/// result r.
+static SmallVector<Indices> partsOf(linalg::GenericOp op, OpOperand &init) {
+  Indices into = elementsOf(op.getMatchingIndexingMap(&init),
+                            op.getStaticLoopRanges(), shapeOf(init.get()));
+  int64_t results = computeProduct(shapeOf(init.get()));
   SmallVector<Indices> parts(into.size() / results, Indices(results));
   Indices next(results, 0);
   for (auto [element, result] : llvm::enumerate(into))
     parts[next[result]++][result] = element;
+  return parts;
+}
+
+Value RegisterKeeper::join(Operation *combiner, Value x, Value y) {
+  return cloneWide(*combiner, {x, y}, countOf(x))->getResult(0);
+}
+
+/// The reduction of the space's elements `vector` and the init.
+Value RegisterKeeper::combine(linalg::GenericOp op, Operation *combiner,
+                              Value vector) {
+  OpOperand *init = op.getDpsInitOperand(0);
+  SmallVector<Indices> parts = partsOf(op, *init);
+  int64_t results = parts.front().size();
   Value all = vectorOf(init->get());
-  auto join = [&](Value x, Value y) {
-    return cloneWide(*combiner, {x, y}, countOf(x))->getResult(0);
-  };
   if (!combinesInAnyOrder(combiner)) {
     for (const Indices &part : parts)
-      all = join(all, shuffle(vector, part));
+      all = join(combiner, all, shuffle(vector, part));
     return all;
   }
   // Halves onto each other, so that no step waits for more than log2 others.
@@ -391,31 +410,69 @@ Value RegisterKeeper::combine(linalg::GenericOp op, Operation *combiner,
     };
     int64_t half = count / 2;
     if (count % 2)
-      all = join(all, take(count - 1, count));
-    vector = join(take(0, half), take(half, 2 * half));
+      all = join(combiner, all, take(count - 1, count));
+    vector = join(combiner, take(0, half), take(half, 2 * half));
   }
-  return join(vector, all);
+  return join(combiner, vector, all);
 }
 
-void RegisterKeeper::vectorize(linalg::GenericOp op) {
-  b.setInsertionPoint(op);
-  b.setLoc(op.getLoc());
-  Indices ranges = op.getStaticLoopRanges();
-  int64_t space = computeProduct(ranges);
-  Operation *combiner =
-      op.getNumReductionLoops() > 0 ? findCombiner(op) : nullptr;
+/// A reduction of what is computed from several operands: for each part a
+/// vector of all results, which is joined to the others.
+Value RegisterKeeper::combineParts(linalg::GenericOp op, Operation *combiner) {
+  OpOperand *init = op.getDpsInitOperand(0);
+  SmallVector<Value> vectors;
+  for (const Indices &part : partsOf(op, *init)) {
+    IRMapping mapping = readOperands(op, part);
+    computeBody(op, combiner, mapping, part.size());
+    Value value = combiner->getOperand(
+        combiner->getOperand(1) == op.getRegionOutputArgs()[0] ? 0 : 1);
+    vectors.push_back(widen(mapping.lookupOrDefault(value), part.size()));
+  }
+  Value all = vectorOf(init->get());
+  if (!combinesInAnyOrder(combiner)) {
+    for (Value vector : vectors)
+      all = join(combiner, all, vector);
+    return all;
+  }
+  for (; vectors.size() > 1;
+       vectors.resize(llvm::divideCeil(vectors.size(), 2)))
+    for (size_t k = 0, half = vectors.size() / 2; k < half; ++k)
+      vectors[k] = join(combiner, vectors[k], vectors[vectors.size() - 1 - k]);
+  return join(combiner, vectors.front(), all);
+}
+
+Value RegisterKeeper::widen(Value value, int64_t count) {
+  return isa<VectorType>(value.getType()) ? value
+                                          : splat(value, lanesOf(count));
+}
+
+/// What the body of `op` reads at the elements `space` of its space; what is
+/// reduced is left out.
+IRMapping RegisterKeeper::readOperands(linalg::GenericOp op,
+                                       ArrayRef<int64_t> space) {
   IRMapping mapping;
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument arg = op.getMatchingBlockArgument(&operand);
-    if (arg.use_empty() || (combiner && op.isDpsInit(&operand)))
+    bool isReduced = op.getNumReductionLoops() > 0 && op.isDpsInit(&operand);
+    if (arg.use_empty() || isReduced)
       continue;
     Value value = operand.get();
-    if (isa<TensorType>(value.getType()))
+    if (isa<TensorType>(value.getType())) {
+      Indices all =
+          elementsOf(op.getMatchingIndexingMap(&operand),
+                     op.getStaticLoopRanges(), shapeOf(operand.get()));
       value = shuffle(vectorOf(value),
-                      elementsOf(op.getMatchingIndexingMap(&operand), ranges,
-                                 shapeOf(operand.get())));
+                      llvm::map_to_vector(
+                          space, [&](int64_t place) { return all[place]; }));
+    }
     mapping.map(arg, value);
   }
+  return mapping;
+}
+
+/// The body of `op` but for `combiner` (null: all of it) on `count` elements.
+void RegisterKeeper::computeBody(linalg::GenericOp op, Operation *combiner,
+                                 IRMapping &mapping, int64_t count) {
   auto lookup = [&](Value value) { return mapping.lookupOrDefault(value); };
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (&inner == combiner)
@@ -425,32 +482,47 @@ void RegisterKeeper::vectorize(linalg::GenericOp op) {
       continue;
     }
     Operation *made = cloneWide(
-        inner, llvm::map_to_vector(inner.getOperands(), lookup), space);
+        inner, llvm::map_to_vector(inner.getOperands(), lookup), count);
     mapping.map(inner.getResults(), made->getResults());
   }
-  auto wide = [&](Value value) {
-    value = lookup(value);
-    return isa<VectorType>(value.getType()) ? value
-                                            : splat(value, lanesOf(space));
-  };
+}
+
+void RegisterKeeper::vectorize(linalg::GenericOp op) {
+  b.setInsertionPoint(op);
+  b.setLoc(op.getLoc());
+  Indices ranges = op.getStaticLoopRanges();
+  int64_t space = computeProduct(ranges);
+  if (op.getNumReductionLoops() > 0) {
+    Operation *combiner = findCombiner(op);
+    Value vector;
+    if (op.getNumDpsInputs() > 1) {
+      vector = combineParts(op, combiner);
+    } else {
+      IRMapping mapping =
+          readOperands(op, llvm::to_vector(llvm::seq<int64_t>(0, space)));
+      computeBody(op, combiner, mapping, space);
+      bool second = combiner->getOperand(1) == op.getRegionOutputArgs()[0];
+      Value value = combiner->getOperand(second ? 0 : 1);
+      vector =
+          combine(op, combiner, widen(mapping.lookupOrDefault(value), space));
+    }
+    rewriter.replaceOp(op, materialize(vector, op.getDpsInits()[0].getType()));
+    return;
+  }
+  IRMapping mapping =
+      readOperands(op, llvm::to_vector(llvm::seq<int64_t>(0, space)));
+  computeBody(op, /*combiner=*/nullptr, mapping, space);
   SmallVector<Value> results;
   for (OpOperand &init : op.getDpsInitsMutable()) {
-    Value vector;
-    if (combiner) {
-      bool second = combiner->getOperand(1) == op.getRegionOutputArgs()[0];
-      vector =
-          combine(op, combiner, wide(combiner->getOperand(second ? 0 : 1)));
-    } else {
-      Indices into = elementsOf(op.getMatchingIndexingMap(&init), ranges,
-                                shapeOf(init.get()));
-      Indices from(into.size());
-      for (auto [element, place] : llvm::enumerate(into))
-        from[place] = element;
-      unsigned k = op.getTiedOpResult(&init).getResultNumber();
-      vector =
-          shuffle(wide(op.getBody()->getTerminator()->getOperand(k)), from);
-    }
-    results.push_back(materialize(vector, init.get().getType()));
+    Indices into = elementsOf(op.getMatchingIndexingMap(&init), ranges,
+                              shapeOf(init.get()));
+    Indices from(into.size());
+    for (auto [element, place] : llvm::enumerate(into))
+      from[place] = element;
+    Value yielded = op.getMatchingYieldValue(&init)->get();
+    results.push_back(materialize(
+        shuffle(widen(mapping.lookupOrDefault(yielded), space), from),
+        init.get().getType()));
   }
   rewriter.replaceOp(op, results);
 }
