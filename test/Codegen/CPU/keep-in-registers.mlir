@@ -216,7 +216,7 @@ func.func @as_it_was(%n: i64, %x0: tensor<1xi64>, %y0: tensor<1xi64>) -> (tensor
 // CHECK: arith.addf %[[S]], %{{.*}} fastmath<reassoc>
 // CHECK: %[[N0:.*]] = arith.mulf %{{.*}} : vector<2xf32>
 // CHECK: %[[N1:.*]] = arith.mulf %{{.*}} : vector<2xf32>
-// CHECK: %[[T:.*]] = arith.addf %{{.*}}, %[[N0]] : vector<2xf32>
+// CHECK: %[[T:.*]] = arith.addf %[[N0]], %{{.*}} : vector<2xf32>
 // CHECK: arith.addf %[[T]], %[[N1]] : vector<2xf32>
 // CHECK: loop.yield
 func.func @products(%n: i64, %p0: tensor<2x2xf32>, %w: tensor<2x2xf32>, %x0: tensor<2xf32>) -> (tensor<2x2xf32>, tensor<2xf32>) {
