@@ -84,14 +84,14 @@ void printExtents(llvm::raw_ostream &os, llvm::ArrayRef<int64_t> extents);
 /// A buffer that is filled, and all of whose inside is written next.
 struct BorderPlan {
   // Operations are handles, which MLIR's accessors do not take as const.
-  mutable mlir::memref::AllocOp buffer;
+  mlir::Value buffer; ///< allocated, or carried by a loop
   mutable mlir::memref::SubViewOp inside;
   mlir::Operation *writer; ///< of the inside; the border is filled before it
 
   /// Axes at whose begin, and at whose end, there is a border, or may be one.
   void print(llvm::raw_ostream &os) const;
-  /// The extents of the buffer.
-  llvm::SmallVector<mlir::OpFoldResult> getExtents() const;
+  /// An extent of the buffer; null where it would have to be asked for.
+  mlir::OpFoldResult getExtent(int64_t axis) const;
 };
 
 /// The border that is all of what `fill` has to fill; none where more is read,

@@ -13,12 +13,56 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace loopc;
 
-/// To fill so many bytes twice costs less than the code for four borders.
-static constexpr int64_t kSmallBytes = 128 << 10;
+/// To fill so many bytes twice costs less than the code for four borders; in a
+/// loop it is the time that counts.
+static constexpr int64_t kSmallBytes = 128 << 10, kSmallBytesInLoop = 16 << 10;
+
+/// True if `buffer`, which `loop` carries, is handed on by nothing but the end
+/// of an iteration: what a branch or a loop gives is other memory.
+static bool staysInIteration(Value buffer, LoopLikeOpInterface loop) {
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    if (isViewOp(user))
+      return staysInIteration(user->getResult(0), loop);
+    if (user->hasTrait<OpTrait::IsTerminator>())
+      return user->getParentOp() == loop;
+    return user->getNumRegions() == 0
+               ? user->getNumResults() == 0 ||
+                     !isa<BaseMemRefType>(user->getResult(0).getType())
+               : isa<linalg::LinalgOp>(user);
+  });
+}
+
+/// True if `buffer` is carried by a loop all of whose carried buffers are
+/// allocated for it alone, and only change places: nothing else that an
+/// iteration uses is the same memory.
+static bool isCarriedAlone(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  auto loop = dyn_cast_or_null<LoopLikeOpInterface>(
+      argument ? argument.getOwner()->getParentOp() : nullptr);
+  if (!loop || !loop.getTiedLoopInit(argument))
+    return false;
+  llvm::SmallPtrSet<Value, 4> known;
+  auto isAnother = [&](Value value) { return known.insert(value).second; };
+  for (auto [init, own, next] :
+       llvm::zip_equal(loop.getInits(), loop.getRegionIterArgs(),
+                       loop.getYieldedValues())) {
+    if (!isa<BaseMemRefType>(init.getType()))
+      continue;
+    bool isOwned = init.getDefiningOp<memref::AllocOp>() &&
+                   llvm::none_of(init.getUsers(), [&](Operation *user) {
+                     return loop->isProperAncestor(user);
+                   });
+    if (!isOwned || !isAnother(init) || !isAnother(next) ||
+        !llvm::is_contained(loop.getRegionIterArgs(), next))
+      return false;
+  }
+  return staysInIteration(buffer, loop);
+}
 
 /// The part of what `fill` fills that the next operation on it writes all of,
 /// without reading any of it; null if it does something else.
@@ -54,27 +98,32 @@ static memref::SubViewOp writtenPart(linalg::FillOp fill, Operation *&writer) {
 }
 
 std::optional<BorderPlan> loopc::planBorder(linalg::FillOp fill) {
-  auto alloc = fill.getOutputs()[0].getDefiningOp<memref::AllocOp>();
-  if (!alloc || !alloc.getType().getLayout().isIdentity())
+  Value buffer = fill.getOutputs()[0];
+  auto type = cast<MemRefType>(buffer.getType());
+  if (!type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() ||
+      !(buffer.getDefiningOp<memref::AllocOp>() || isCarriedAlone(buffer)))
     return std::nullopt;
-  MemRefType type = alloc.getType();
-  if (!type.getElementType().isIntOrFloat())
-    return std::nullopt;
+  int64_t small = fill->getParentOfType<LoopLikeOpInterface>()
+                      ? kSmallBytesInLoop
+                      : kSmallBytes;
   if (type.hasStaticShape() &&
-      type.getNumElements() * (type.getElementTypeBitWidth() / 8) < kSmallBytes)
+      type.getNumElements() * (type.getElementTypeBitWidth() / 8) < small)
     return std::nullopt;
   Operation *writer = nullptr;
   memref::SubViewOp inside = writtenPart(fill, writer);
   if (!inside)
     return std::nullopt;
-  return BorderPlan{alloc, inside, writer};
+  return BorderPlan{buffer, inside, writer};
 }
 
 /// Whether there may be something at the begin and at the end of an axis that
-/// is `all` long, where `size` elements from `offset` on are written.
+/// is `all` long, where `size` elements from `offset` on are written. `all` may
+/// be unknown (null).
 static std::pair<bool, bool> sidesOf(OpFoldResult offset, OpFoldResult size,
                                      OpFoldResult all) {
   bool begin = !isConstantIntValue(offset, 0);
+  if (!all)
+    return {begin, true};
   std::optional<int64_t> first = getConstantIntValue(offset),
                          count = getConstantIntValue(size),
                          whole = getConstantIntValue(all);
@@ -86,10 +135,9 @@ static std::pair<bool, bool> sidesOf(OpFoldResult offset, OpFoldResult size,
 
 void BorderPlan::print(raw_ostream &os) const {
   os << "of=" << buffer.getType();
-  SmallVector<OpFoldResult> all = getExtents();
-  for (auto [axis, extent] : llvm::enumerate(all)) {
+  for (int64_t axis : llvm::seq(inside.getSourceType().getRank())) {
     auto [begin, end] = sidesOf(inside.getMixedOffsets()[axis],
-                                inside.getMixedSizes()[axis], extent);
+                                inside.getMixedSizes()[axis], getExtent(axis));
     if (begin || end)
       os << " d" << axis
          << (begin && end ? "=both"
@@ -98,16 +146,13 @@ void BorderPlan::print(raw_ostream &os) const {
   }
 }
 
-SmallVector<OpFoldResult> BorderPlan::getExtents() const {
-  MemRefType type = buffer.getType();
-  SmallVector<OpFoldResult> all;
-  for (int64_t axis : llvm::seq(type.getRank()))
-    all.push_back(
-        type.isDynamicDim(axis)
-            ? OpFoldResult(
-                  buffer.getDynamicSizes()[type.getDynamicDimIndex(axis)])
-            : Builder(buffer.getContext()).getIndexAttr(type.getDimSize(axis)));
-  return all;
+OpFoldResult BorderPlan::getExtent(int64_t axis) const {
+  MemRefType type = inside.getSourceType();
+  if (!type.isDynamicDim(axis))
+    return Builder(buffer.getContext()).getIndexAttr(type.getDimSize(axis));
+  if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
+    return alloc.getDynamicSizes()[type.getDynamicDimIndex(axis)];
+  return nullptr;
 }
 
 void loopc::emitBorder(linalg::FillOp fill, const BorderPlan &plan) {
@@ -119,8 +164,13 @@ void loopc::emitBorder(linalg::FillOp fill, const BorderPlan &plan) {
     return affine::makeComposedFoldedAffineApply(
         b, b.getLoc(), AffineMap::get(dims.size(), 0, expr), dims);
   };
-  SmallVector<OpFoldResult> all = plan.getExtents();
-  int64_t rank = all.size();
+  int64_t rank = part.getSourceType().getRank();
+  SmallVector<OpFoldResult> all;
+  for (int64_t axis : llvm::seq(rank)) {
+    OpFoldResult known = plan.getExtent(axis);
+    all.push_back(
+        known ? known : memref::getMixedSize(b, b.getLoc(), plan.buffer, axis));
+  }
   SmallVector<OpFoldResult> offsets(rank, b.getIndexAttr(0)), sizes(all);
   SmallVector<OpFoldResult> ones(rank, b.getIndexAttr(1));
   auto fillPart = [&] {
