@@ -166,6 +166,9 @@ static llvm::FunctionPassManager buildCleanup() {
 static llvm::FunctionPassManager buildLittle(unsigned level) {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::LoopVectorizePass());
+  // LLVM 22 says that it keeps them, and takes the check in front of a vector
+  // loop in a loop for poison.
+  passes.addPass(llvm::InvalidateAnalysisPass<llvm::ScalarEvolutionAnalysis>());
   llvm::LoopPassManager loops;
   loops.addPass(llvm::IndVarSimplifyPass());
   loops.addPass(llvm::LoopFullUnrollPass(static_cast<int>(level)));
