@@ -29,15 +29,12 @@ static constexpr int64_t kRowBlock = 8;
 static constexpr int64_t kShortSum = 5;
 /// Fewer columns leave most of a vector empty.
 static constexpr int64_t kFewColumns = 4;
-/// The same where each has so many products: vectors along them are full.
-static constexpr int64_t kHalfVector = 8, kLongSum = 32;
 /// Rows of the tiles for which strips and blocks of rows are made.
 static constexpr int64_t kTileRowsOfMany = 4;
 /// Sums of so few products, transposed, are mostly stores: in squares they take
 /// 0.56 (1 to 3 products) to 0.9 (27) of the time, and 1.1 for 64 and more; of
 /// rows that begin anywhere in a cache line as long as else for 3 products.
-static constexpr int64_t kFewProducts = 32;
-static constexpr int64_t kFewProductsOfOpen = 8;
+static constexpr int64_t kFewProducts = 32, kFewProductsOfOpen = 8;
 /// More rows make tiles no better.
 static constexpr int64_t kManyRows = 32;
 /// So many products of vectors in a tile hide how its rows are found.
@@ -388,11 +385,10 @@ bool ContractionPlanner::chooseTransposed() {
       plan.rowDim && (plan.isDynamic(*plan.rowDim) ||
                       (rows() >= CpuModel::kRowsOfStrip &&
                        !plan.isDynamic(sum) && plan.extents[sum] < plan.lanes));
-  // Long sums go along few columns.
-  bool isLong = plan.isDynamic(sum) || plan.extents[sum] >= kLongSum;
-  bool areFew = !plan.isDynamic(dim) &&
-                plan.extents[dim] < (isLong ? kHalfVector : kFewColumns);
-  if (!areMany || strideAlong(op, plan, *init, dim) != 1 || areFew ||
+  bool isLong = plan.isDynamic(sum) || plan.extents[sum] >= kLongColumn;
+  if (!areMany || strideAlong(op, plan, *init, dim) != 1 ||
+      (!plan.isDynamic(dim) &&
+       plan.extents[dim] < (isLong ? kFewLongColumns : kFewColumns)) ||
       plan.lanes < 2 || plan.lanes > CpuModel::kSquareLanes)
     return false;
   OpOperand *shared = findShared();

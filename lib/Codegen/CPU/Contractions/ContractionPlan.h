@@ -19,6 +19,10 @@
 
 namespace loopc {
 
+/// Vectors run along the sum where there are fewer columns, which leave most of
+/// a vector empty, of so many elements and more.
+inline constexpr int64_t kFewLongColumns = 8, kLongColumn = 32;
+
 /// What is done with the columns behind the last whole tile.
 enum class ColumnRest {
   None,        ///< there are none

@@ -34,11 +34,8 @@ using utils::IteratorType;
 static constexpr int64_t kLarge = 192 << 10;
 /// So many rows.
 static constexpr int64_t kManyRows = 64;
-/// Fewer columns leave most of a vector empty.
-static constexpr int64_t kFewColumns = 8;
-/// So many elements of a column are worth vectors along it, and so many rows
-/// that it is brought together for each product.
-static constexpr int64_t kLongColumn = 32, kRowsOfColumns = 16;
+/// So many rows are worth that columns are brought together for each product.
+static constexpr int64_t kRowsOfColumns = 16;
 
 namespace {
 /// An operand that can be packed.
@@ -220,7 +217,7 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
     found.group = dot->sum;
   if (!found.operand)
     return std::nullopt;
-  if (statics[dim] < kFewColumns && !ShapedType::isDynamic(statics[dim]) &&
+  if (statics[dim] < kFewLongColumns && !ShapedType::isDynamic(statics[dim]) &&
       !dot) {
     if (statics[dim] > 1)
       found.sum = sumForVectors(op, found.operand);

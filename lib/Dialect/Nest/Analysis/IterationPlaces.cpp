@@ -10,8 +10,9 @@
 // is made for what passes write: linear indices, tiles, views of parts, and
 // axes that were divided. An index is a sum of terms. Bounds of the loops
 // within the nest take their place, until what is left says which part of the
-// axis an iteration has. `x[i / 2]` says nothing that tells two iterations
-// apart, and what is read at `x[i - 1]` another iteration writes.
+// axis an iteration has, or the view that it is accessed in does. `x[i / 2]`
+// says nothing that tells two iterations apart, and what is read at `x[i - 1]`
+// another iteration writes.
 
 #include "loopc/Dialect/Nest/Analysis/IterationPlaces.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
