@@ -15,7 +15,7 @@ def CpuFuseReductions
     : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduce rows while they are computed";
   let description = [{
-    A reduction of the last axis and what computes its operand element by
+    A reduction of the last axes and what computes its operand element by
     element, or another operation that reads the same rows, become one
     `linalg.generic` with the elements and the rows' reductions as results.
 
