@@ -139,7 +139,7 @@ func.func @trace(%a: tensor<3x3xf32>) -> tensor<f32> {
 
 // A single column that is transposed is a row where it lies.
 // CHECK-LABEL: @column_of_a
-// CHECK-SAME: %[[A:.*]]: tensor<256x1xf32>, %[[B:.*]]: tensor<8x256xf32>
+// CHECK-SAME: %{{.*}}: tensor<256x1xf32> {{.*}} %[[B:.*]]: tensor<8x256xf32>
 // CHECK-NOT: linalg.transpose
 // CHECK: %[[ROW:.*]] = tensor.expand_shape {{.*}} : tensor<256xf32> into tensor<1x256xf32>
 // CHECK: linalg.generic {{.*}} ins(%[[ROW]], %[[B]] :

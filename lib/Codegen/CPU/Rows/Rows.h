@@ -30,6 +30,16 @@ void joinBroadcasts(mlir::linalg::GenericOp op);
 /// no type as one row, and the run finds no memory for it.
 bool canCount(llvm::ArrayRef<int64_t> extents);
 
+/// True if the axes of each of `groups` can be put together: the type says so,
+/// or the view.
+bool canGroup(mlir::Value buffer,
+              llvm::ArrayRef<mlir::ReassociationIndices> groups);
+
+/// `buffer` with the axes of each of `groups` put together.
+mlir::Value groupBuffer(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value buffer,
+                        llvm::ArrayRef<mlir::ReassociationIndices> groups);
+
 /// True for quotients and remainders that loopc-expand-math computes of vectors
 /// without ending the run at a divisor of 0, which lanes that are masked out
 /// may have.

@@ -580,6 +580,12 @@ struct CpuVectorizeRows : loopc::impl::CpuVectorizeRowsBase<CpuVectorizeRows> {
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);
       joinBroadcasts(op);
+      if (std::optional<ShortRowPlan> plan = planShortRows(op, cpu)) {
+        op = emitShortRows(rewriter, op, *plan);
+        ++numVectorized;
+        if (!op)
+          continue;
+      }
       if (std::optional<ColumnPlan> columns = planColumns(op, cpu))
         emitColumns(rewriter, op, *columns);
       else if (std::optional<RowPlan> rows = planRows(op, cpu))
