@@ -10,6 +10,7 @@
 // how large tiles are, in which order they are done, what is brought together.
 
 #include "ContractionPlan.h"
+#include "Rows/RowPlan.h"
 #include "Rows/Rows.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -346,6 +347,11 @@ bool ContractionPlanner::choose() {
   bool found = chooseDots() || chooseAlongResult();
   bool isNarrow = found && !plan.dot && !plan.isDynamic(plan.laneDim) &&
                   plan.extents[plan.laneDim] < kFewColumns;
+  // Columns of short rows that share nothing are summed up several at a time.
+  if (found && !plan.rowDim)
+    if (auto generic = dyn_cast<linalg::GenericOp>(*op);
+        generic && planShortRows(generic, cpu))
+      return false;
   if ((!found || isNarrow) && !chooseAlongSum() && !found)
     return false;
   collectDims();

@@ -85,10 +85,11 @@ static std::optional<Part> partOf(linalg::GenericOp op, OpOperand &operand) {
 static bool areShort(int64_t elements, int64_t rows, int64_t lanes) {
   if (!ShapedType::isDynamic(rows) && rows < kFewGroups * lanes)
     return false;
-  return ShapedType::isDynamic(elements) ||
-         (elements > 1 && elements < kFewVectors * lanes &&
-          5 * elements <=
-              4 * static_cast<int64_t>(llvm::alignTo(elements, lanes)));
+  if (ShapedType::isDynamic(elements))
+    return true;
+  int64_t whole = llvm::alignTo(elements, lanes);
+  return elements > 1 && elements != whole && elements < kFewVectors * lanes &&
+         (elements < lanes || 5 * elements <= 4 * whole);
 }
 
 /// True for outputs that are written, or summed up, as emitShortRows() can.
@@ -110,7 +111,7 @@ static bool matchOutputs(linalg::GenericOp op, ShortRowPlan &plan) {
 std::optional<ShortRowPlan> loopc::planShortRows(linalg::GenericOp op,
                                                  CpuModel cpu) {
   unsigned count = op.getNumLoops();
-  if (!op.hasPureBufferSemantics() || count < 2 || op.hasIndexSemantics() ||
+  if (!op.hasPureBufferSemantics() || count < 2 ||
       op.getIteratorTypesArray().back() != IteratorType::parallel ||
       !op.getBody()->getOps<memref::LoadOp>().empty())
     return std::nullopt;
@@ -164,7 +165,7 @@ private:
   }
   Value countRows();
   Value asOneRow(OpOperand &operand);
-  Value makeTable(OpOperand &operand);
+  Value makeTable(Type element);
   void fillTable(OpOperand &operand, Place at);
   Place placeOf(OpOperand &operand, const Place &at);
   Operation *findCombinerOf(OpOperand &operand) {
@@ -174,7 +175,9 @@ private:
   void forAll(Value begin, Value end, Value step, bool isParallel,
               llvm::function_ref<void(Value)> body);
   void forTable(llvm::function_ref<void(Value column, Value place)> body);
-  void emitVector(const Place &at);
+  void emitVector(const Place &at, Value row);
+  void numberElements();
+  Value numbersOf(unsigned dim, const Place &at, Value row);
   void addUp(OpOperand &init, Operation &combiner, Place at);
   void emitGroups(Place at);
   void emitOuter(unsigned dim, Place &at);
@@ -190,6 +193,8 @@ private:
   /// For each operand what it is read from: the rows of a group as one, the
   /// table.
   SmallVector<Value> views;
+  /// Tables of the numbers of rows and columns, where they are asked for.
+  std::array<Value, 2> numbers;
   Value columns, rows, elements; ///< of a row; done in groups; of a group
 };
 } // namespace
@@ -216,9 +221,8 @@ Value ShortRows::asOneRow(OpOperand &operand) {
 
 /// Memory for the rows of a group: on the stack, where the function begins, or
 /// of each iteration of the loops around, which threads may share.
-Value ShortRows::makeTable(OpOperand &operand) {
-  auto type = MemRefType::get({kFewVectors * lanes * lanes},
-                              getElementTypeOrSelf(operand.get()));
+Value ShortRows::makeTable(Type element) {
+  auto type = MemRefType::get({kFewVectors * lanes * lanes}, element);
   if (last > 1)
     return memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
   OpBuilder::InsertionGuard guard(b);
@@ -237,7 +241,7 @@ void ShortRows::forAll(Value begin, Value end, Value step, bool isParallel,
   body(loop.getInductionVar());
 }
 
-/// Calls `body` with each column, and its places in the table.
+/// Calls `body` with each place in a table, and its column.
 void ShortRows::forTable(
     llvm::function_ref<void(Value column, Value place)> body) {
   forAll(index(0), elements, columns, /*isParallel=*/false, [&](Value first) {
@@ -280,8 +284,8 @@ void ShortRows::fillTable(OpOperand &operand, Place at) {
 }
 
 /// The vector of a group that begins at `at[last]` of its elements, and at
-/// `at[last - 1]` of those of all rows.
-void ShortRows::emitVector(const Place &at) {
+/// `at[last - 1]` of those of all rows; `row` is the group's first.
+void ShortRows::emitVector(const Place &at, Value row) {
   auto placeOfVector = [&](OpOperand &operand) {
     if (plan.parts[operand.getOperandNumber()] == Part::Row)
       return Place{at[last]};
@@ -301,10 +305,41 @@ void ShortRows::emitVector(const Place &at) {
       value = memref::LoadOp::create(b, value, placeOf(operand, at));
     mapping.map(argument, value);
   }
+  for (auto number : op.getBody()->getOps<linalg::IndexOp>())
+    mapping.map(number.getResult(), numbersOf(number.getDim(), at, row));
   SmallVector<Value> results = cloneWide(b, *op.getBody(), mapping, lanes);
   for (auto [init, result] : llvm::zip_equal(op.getDpsInitsMutable(), results))
     vector::StoreOp::create(b, result, views[init.getOperandNumber()],
                             placeOfVector(init));
+}
+
+/// Makes tables of the rows and columns of a group's elements, as far as the
+/// body asks for their numbers.
+void ShortRows::numberElements() {
+  for (auto number : op.getBody()->getOps<linalg::IndexOp>()) {
+    Value &table = numbers[number.getDim() == last];
+    if (number.getDim() + 1 < last || table)
+      continue;
+    table = makeTable(b.getIndexType());
+    forTable([&](Value column, Value place) {
+      Value element = number.getDim() == last
+                          ? column
+                          : b.createOrFold<arith::DivUIOp>(place, columns);
+      memref::StoreOp::create(b, element, table, place);
+    });
+  }
+}
+
+/// Where the elements of the vector at `at` are along axis `dim`; `row` is the
+/// first of the group.
+Value ShortRows::numbersOf(unsigned dim, const Place &at, Value row) {
+  if (dim + 1 < last)
+    return at[dim];
+  Value table = numbers[dim == last];
+  Value within = loadLanes(b, table, at[last], Value(), lanes);
+  return dim == last ? within
+                     : arith::AddIOp::create(b, widen(b, row, lanes), within)
+                           .getResult();
 }
 
 /// Adds the sums of a group's rows to what an output holds.
@@ -329,24 +364,26 @@ void ShortRows::addUp(OpOperand &init, Operation &combiner, Place at) {
 void ShortRows::emitGroups(Place at) {
   for (auto [operand, part] : llvm::zip_equal(op->getOpOperands(), plan.parts))
     if (part == Part::Row) {
-      views[operand.getOperandNumber()] = makeTable(operand);
+      views[operand.getOperandNumber()] =
+          makeTable(getElementTypeOrSelf(operand.get()));
       fillTable(operand, at);
     }
+  numberElements();
   bool isParallel = isParallelDim(op, last - 1);
   forAll(index(0), rows, index(lanes), isParallel, [&](Value row) {
     Value begin = multiply(row, columns);
     forAll(index(0), elements, index(lanes), isParallel, [&](Value first) {
       at[last - 1] = b.createOrFold<arith::AddIOp>(begin, first);
       at[last] = first;
-      emitVector(at);
+      emitVector(at, row);
     });
   });
   for (OpOperand &init : op.getDpsInitsMutable())
     if (Operation *combiner = findCombinerOf(init))
       addUp(init, *combiner, at);
-  for (Value view : views)
-    if (view && view.getDefiningOp<memref::AllocOp>())
-      memref::DeallocOp::create(b, view);
+  for (Value table : llvm::concat<Value>(views, numbers))
+    if (table && table.getDefiningOp<memref::AllocOp>())
+      memref::DeallocOp::create(b, table);
 }
 
 /// The loops over the axes before the last two, from `dim` on.
@@ -386,6 +423,15 @@ linalg::GenericOp ShortRows::cutRest() {
   auto rest = cast<linalg::GenericOp>(
       mlir::clone(b, op.getOperation(), TypeRange(), operands));
   rewriter.eraseOp(op);
+  // Its rows count from the first of them.
+  for (auto number :
+       llvm::make_early_inc_range(rest.getBody()->getOps<linalg::IndexOp>())) {
+    if (number.getDim() + 1 != last)
+      continue;
+    b.setInsertionPointAfter(number);
+    auto sum = arith::AddIOp::create(b, number, rows);
+    number.getResult().replaceAllUsesExcept(sum, sum);
+  }
   return rest;
 }
 

@@ -60,7 +60,7 @@ mlir::Operation *cloneWide(mlir::ImplicitLocOpBuilder &b, mlir::Operation &op,
                            mlir::ValueRange operands, int64_t lanes);
 
 /// The body of a linalg.generic on vectors, which `mapping` has those of its
-/// arguments for. \returns what it yields.
+/// arguments for, and of what else it holds. \returns what it yields.
 llvm::SmallVector<mlir::Value> cloneWide(mlir::ImplicitLocOpBuilder &b,
                                          mlir::Block &body,
                                          mlir::IRMapping &mapping,
