@@ -10,7 +10,6 @@
 // how large tiles are, in which order they are done, what is brought together.
 
 #include "ContractionPlan.h"
-#include "Rows/RowPlan.h"
 #include "Rows/Rows.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -266,11 +265,11 @@ bool ContractionPlanner::chooseAlongResult() {
       return false;
     varies |= op.isDpsInput(&operand);
   }
-  if (!varies)
+  plan.rowDim = findSharingRows(op, dim, dim);
+  if (!varies || (!plan.rowDim && sumsShortRows(op, cpu)))
     return false;
   plan.columnDim = plan.laneDim = dim;
   plan.lanes = lanesFor(plan.extents[dim]);
-  plan.rowDim = findSharingRows(op, dim, dim);
   if (!plan.rowDim && !plan.isDynamic(dim) &&
       plan.extents[dim] <= 2 * plan.lanes)
     plan.rowDim = findIndependentRows(dim);
@@ -347,11 +346,6 @@ bool ContractionPlanner::choose() {
   bool found = chooseDots() || chooseAlongResult();
   bool isNarrow = found && !plan.dot && !plan.isDynamic(plan.laneDim) &&
                   plan.extents[plan.laneDim] < kFewColumns;
-  // Columns of short rows that share nothing are summed up several at a time.
-  if (found && !plan.rowDim)
-    if (auto generic = dyn_cast<linalg::GenericOp>(*op);
-        generic && planShortRows(generic, cpu))
-      return false;
   if ((!found || isNarrow) && !chooseAlongSum() && !found)
     return false;
   collectDims();

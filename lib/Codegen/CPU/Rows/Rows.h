@@ -94,6 +94,10 @@ int64_t stepAlong(mlir::OpOperand &operand, mlir::linalg::GenericOp op,
 /// those of masked vectors take longer than sums of products do.
 bool isSumOfRow(mlir::linalg::LinalgOp op, unsigned dim, CpuModel cpu);
 
+/// True for a sum of columns, of rows shorter than a vector or that may be,
+/// which planShortRows() has a plan for.
+bool sumsShortRows(mlir::linalg::LinalgOp op, CpuModel cpu);
+
 /// Replaces operations of `block` that follow one another and go over the same
 /// rows by one nest, which computes some rows of all of them before the next
 /// rows. \returns how many operations these were.

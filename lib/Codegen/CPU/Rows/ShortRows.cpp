@@ -135,6 +135,12 @@ std::optional<ShortRowPlan> loopc::planShortRows(linalg::GenericOp op,
   return plan;
 }
 
+bool loopc::sumsShortRows(linalg::LinalgOp op, CpuModel cpu) {
+  auto generic = dyn_cast<linalg::GenericOp>(*op);
+  return generic && op.getNumReductionLoops() > 0 &&
+         planShortRows(generic, cpu);
+}
+
 void ShortRowPlan::print(llvm::raw_ostream &os) const {
   os << "vectors=" << lanes << " rows=" << lanes;
   for (auto [k, combiner] : llvm::enumerate(combiners))
