@@ -97,7 +97,7 @@ func.func @last_above(%x: memref<67x3xf32>, %least: memref<3xf32>, %last: memref
 // CHECK: %[[TABLE:.*]] = memref.alloc() {{.*}} : memref<512xf32>
 // CHECK: vector.load %[[TABLE]]
 // CHECK: memref.dealloc %[[TABLE]]
-// CHECK: } {loopc.parallel}
+// CHECK: loopc.parallel}
 func.func @row_of_each(%x: memref<?x160x3xf32>, %row: memref<?x3xf32>, %y: memref<?x160x3xf32>) {
   linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%x, %row : memref<?x160x3xf32>, memref<?x3xf32>) outs(%y : memref<?x160x3xf32>) {

@@ -25,6 +25,7 @@
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -237,10 +238,28 @@ Value ShortRows::makeTable(Type element) {
   return memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
 }
 
+/// Neither is worth copies of its body: loops over tables are short, and others
+/// are of vectors.
+static void keepAsItIs(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto yes = BoolAttr::get(context, true);
+  auto unroll = LLVM::LoopUnrollAttr::get(context, yes, {}, {}, {}, {}, {}, {});
+  auto vectorize =
+      LLVM::LoopVectorizeAttr::get(context, yes, {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {},
+                                              unroll, {}, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {}));
+}
+
 void ShortRows::forAll(Value begin, Value end, Value step, bool isParallel,
                        llvm::function_ref<void(Value)> body) {
   OpBuilder::InsertionGuard guard(b);
   auto loop = scf::ForOp::create(b, begin, end, step);
+  // Of few light vectors LLVM writes out all: sums then stay in registers.
+  constexpr int64_t kLight = 6;
+  if (!getConstantIntValue(end) || !isLightBody(*op.getBody(), kLight))
+    keepAsItIs(loop);
   if (isParallel)
     markParallel(loop);
   b.setInsertionPointToStart(loop.getBody());
