@@ -132,3 +132,28 @@ func.func @few_rows(%x: memref<20x3xf32>, %row: memref<3xf32>, %y: memref<20x3xf
   }
   return
 }
+
+// -----
+
+// Operations that follow one another take turns with one table.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+// CHECK-LABEL: func @two(
+// CHECK-COUNT-1: memref.alloca()
+// CHECK-NOT: memref.alloca()
+// CHECK: return
+func.func @two(%x: memref<160x3xf32>, %row: memref<3xf32>, %y: memref<160x3xf32>, %z: memref<160x3xf32>) {
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %row : memref<160x3xf32>, memref<3xf32>) outs(%y : memref<160x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %row : memref<160x3xf32>, memref<3xf32>) outs(%z : memref<160x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.mulf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}

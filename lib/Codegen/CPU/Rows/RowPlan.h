@@ -89,10 +89,12 @@ std::optional<ShortRowPlan> planShortRows(mlir::linalg::GenericOp op,
                                           CpuModel cpu);
 
 /// Writes the loops in front of `op`. Returns what is left of it, an operation
-/// on the rows behind them, or null.
-mlir::linalg::GenericOp emitShortRows(mlir::IRRewriter &rewriter,
-                                      mlir::linalg::GenericOp op,
-                                      const ShortRowPlan &plan);
+/// on the rows behind them, or null. `tables` are those that operations of the
+/// same function have made on its stack, which take turns.
+mlir::linalg::GenericOp
+emitShortRows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
+              const ShortRowPlan &plan,
+              llvm::SmallVectorImpl<mlir::Value> &tables);
 
 } // namespace loopc
 

@@ -157,9 +157,9 @@ namespace {
 class ShortRows {
 public:
   ShortRows(IRRewriter &rewriter, linalg::GenericOp op,
-            const ShortRowPlan &plan)
+            const ShortRowPlan &plan, SmallVectorImpl<Value> &tables)
       : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), plan(plan),
-        last(op.getNumLoops() - 1), lanes(plan.lanes) {}
+        tables(tables), last(op.getNumLoops() - 1), lanes(plan.lanes) {}
 
   linalg::GenericOp rewrite();
 
@@ -194,7 +194,8 @@ private:
   ImplicitLocOpBuilder b;
   linalg::GenericOp op;
   const ShortRowPlan &plan;
-  unsigned last; ///< number of the last axis
+  SmallVectorImpl<Value> &tables; ///< of operations before, on the stack
+  unsigned last;                  ///< number of the last axis
   int64_t lanes;
   SmallVector<Value> extents;
   /// For each operand what it is read from: the rows of a group as one, the
@@ -232,10 +233,15 @@ Value ShortRows::makeTable(Type element) {
   auto type = MemRefType::get({kFewVectors * lanes * lanes}, element);
   if (last > 1)
     return memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
+  for (Value table : tables)
+    if (table.getType() == type && !llvm::is_contained(views, table) &&
+        !llvm::is_contained(numbers, table))
+      return table;
   OpBuilder::InsertionGuard guard(b);
   auto function = op->getParentOfType<func::FuncOp>();
   b.setInsertionPointToStart(&function.getBody().front());
-  return memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64));
+  tables.push_back(memref::AllocaOp::create(b, type, b.getI64IntegerAttr(64)));
+  return tables.back();
 }
 
 /// Neither is worth copies of its body: loops over tables are short, and others
@@ -483,6 +489,7 @@ linalg::GenericOp ShortRows::rewrite() {
 
 linalg::GenericOp loopc::emitShortRows(IRRewriter &rewriter,
                                        linalg::GenericOp op,
-                                       const ShortRowPlan &plan) {
-  return ShortRows(rewriter, op, plan).rewrite();
+                                       const ShortRowPlan &plan,
+                                       SmallVectorImpl<Value> &tables) {
+  return ShortRows(rewriter, op, plan, tables).rewrite();
 }

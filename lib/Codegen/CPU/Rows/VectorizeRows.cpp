@@ -578,11 +578,12 @@ struct CpuVectorizeRows : loopc::impl::CpuVectorizeRowsBase<CpuVectorizeRows> {
     for (Block *block : blocks)
       numVectorized += vectorizeRowGroups(rewriter, *block, cpu);
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    SmallVector<Value> tables;
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);
       joinBroadcasts(op);
       if (std::optional<ShortRowPlan> plan = planShortRows(op, cpu)) {
-        op = emitShortRows(rewriter, op, *plan);
+        op = emitShortRows(rewriter, op, *plan, tables);
         ++numVectorized;
         if (!op)
           continue;
