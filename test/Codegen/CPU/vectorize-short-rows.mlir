@@ -157,3 +157,31 @@ func.func @two(%x: memref<160x3xf32>, %row: memref<3xf32>, %y: memref<160x3xf32>
   }
   return
 }
+
+// -----
+
+// What threads may run at the same time has tables of its own.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+// CHECK-LABEL: func @heads(
+// CHECK-NOT: alloca
+// CHECK: scf.for
+// CHECK: memref.alloc() {{.*}} : memref<512xf32>
+// CHECK: memref.dealloc
+// CHECK: loopc.parallel}
+func.func @heads(%x: memref<8x160x3xf32>, %row: memref<3xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  scf.for %h = %c0 to %c8 step %c1 {
+    %part = memref.subview %x[%h, 0, 0] [1, 160, 3] [1, 1, 1]
+        : memref<8x160x3xf32> to memref<160x3xf32, strided<[3, 1], offset: ?>>
+    linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%row : memref<3xf32>) outs(%part : memref<160x3xf32, strided<[3, 1], offset: ?>>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %a : f32
+      linalg.yield %s : f32
+    }
+  } {loopc.parallel}
+  return
+}

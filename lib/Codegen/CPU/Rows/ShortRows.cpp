@@ -227,11 +227,20 @@ Value ShortRows::asOneRow(OpOperand &operand) {
       lastTwo(cast<MemRefType>(operand.get().getType()).getRank()));
 }
 
+/// True if threads may share iterations of a loop that `op` is in.
+static bool isInParallel(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (loop->hasAttr(kParallelAttrName))
+      return true;
+  return false;
+}
+
 /// Memory for the rows of a group: on the stack, where the function begins, or
 /// of each iteration of the loops around, which threads may share.
 Value ShortRows::makeTable(Type element) {
   auto type = MemRefType::get({kFewVectors * lanes * lanes}, element);
-  if (last > 1)
+  if (last > 1 || isInParallel(op))
     return memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
   for (Value table : tables)
     if (table.getType() == type && !llvm::is_contained(views, table) &&
