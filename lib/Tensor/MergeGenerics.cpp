@@ -9,6 +9,7 @@
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -75,6 +76,22 @@ static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
     if (!here || here->isBeforeInBlock(second))
       return false;
   }
+  return true;
+}
+
+/// Moves `second`, and what its operands are computed by, up to `first`, if all
+/// that it makes are sums, which take less room than what it reads: what stands
+/// between them needs the results of `first`, and may be all that does.
+static bool moveUp(IRRewriter &rewriter, linalg::GenericOp first,
+                   linalg::GenericOp second) {
+  bool makesSums =
+      second.getNumReductionLoops() > 0 &&
+      llvm::none_of(second.getDpsInitsMutable(), [&](auto &init) {
+        return second.getMatchingIndexingMap(&init).isPermutation();
+      });
+  if (!makesSums || failed(moveOperationDependencies(rewriter, second, first)))
+    return false;
+  rewriter.moveOpAfter(second, first);
   return true;
 }
 
@@ -168,21 +185,23 @@ linalg::GenericOp Merger::merge() {
 /// Takes out of `open` the last operation that may be merged with `second`;
 /// null if there is none. Counts those that were `compared`.
 static linalg::GenericOp takePartner(
-    linalg::GenericOp second, SmallVectorImpl<linalg::GenericOp> &open,
+    IRRewriter &rewriter, linalg::GenericOp second,
+    SmallVectorImpl<linalg::GenericOp> &open,
     llvm::function_ref<bool(linalg::GenericOp, linalg::GenericOp)> mayMerge,
     uint64_t &compared) {
   for (size_t k = open.size(); k-- > 0;) {
     linalg::GenericOp first = open[k];
     ++compared;
     bool isMovable = canMoveDown(first, second);
-    if (isMovable &&
-        (first->getNumOperands() + second->getNumOperands() > kMaxOperands ||
-         !fitIntoOneBody(first, second) || !mayMerge(first, second)))
+    bool fits =
+        first->getNumOperands() + second->getNumOperands() <= kMaxOperands &&
+        fitIntoOneBody(first, second) && mayMerge(first, second);
+    if (isMovable && !fits)
       continue;
     // What cannot move down to here cannot move down further either: it is
     // looked at once.
     open.erase(open.begin() + k);
-    if (isMovable)
+    if (isMovable || (fits && moveUp(rewriter, first, second)))
       return first;
   }
   return {};
@@ -201,7 +220,7 @@ MergeCounts loopc::mergeGenerics(
       continue;
     rewriter.setInsertionPoint(second);
     if (linalg::GenericOp first =
-            takePartner(second, open, mayMerge, counts.compared)) {
+            takePartner(rewriter, second, open, mayMerge, counts.compared)) {
       second = Merger(rewriter, first, second).merge();
       ++counts.merged;
     }

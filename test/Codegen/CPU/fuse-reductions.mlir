@@ -211,3 +211,61 @@ func.func @maximum_of_open_sums(%x: tensor<8x?xf32>, %w: tensor<?x32xf32>, %f: f
   } -> tensor<8xf32>
   return %s, %m : tensor<8x32xf32>, tensor<8xf32>
 }
+
+// The least and the greatest of all elements, as DynamicQuantizeLinear asks for
+// them: the one is used in front of the other, which moves up.
+// CHECK-LABEL: func @extremes(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<?x?xf32>
+// CHECK: %[[LOW:.*]] = linalg.fill
+// CHECK: %[[R:.*]]:2 = linalg.generic
+// CHECK-SAME: iterator_types = ["reduction", "reduction"]
+// CHECK-SAME: ins(%[[X]] : {{.*}}) outs(%{{.*}}, %[[LOW]] :
+// CHECK: arith.maximumf
+// CHECK: arith.minimumf
+// CHECK: tensor.extract %[[R]]#0
+// CHECK: tensor.extract %[[R]]#1
+// CHECK-NOT: linalg.generic
+#none = affine_map<(i, j) -> ()>
+func.func @extremes(%x: tensor<?x?xf32>, %z: tensor<f32>, %e: tensor<f32>, %least: f32) -> (f32, f32) {
+  %m = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%z : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<f32>
+  %high = tensor.extract %m[] : tensor<f32>
+  %h = arith.maximumf %high, %least : f32
+  %f = linalg.fill ins(%least : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %n = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.minimumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<f32>
+  %low = tensor.extract %n[] : tensor<f32>
+  %l = arith.minimumf %low, %h : f32
+  return %h, %l : f32, f32
+}
+
+// What begins with the result of the other stays behind it.
+// CHECK-LABEL: func @one_after_the_other(
+// CHECK: linalg.generic
+// CHECK: tensor.extract
+// CHECK: linalg.generic
+func.func @one_after_the_other(%x: tensor<?x?xf32>, %z: tensor<f32>, %e: tensor<f32>) -> tensor<f32> {
+  %m = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%z : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<f32>
+  %high = tensor.extract %m[] : tensor<f32>
+  %f = linalg.fill ins(%high : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %n = linalg.generic {indexing_maps = [#id, #none], iterator_types = ["reduction", "reduction"]}
+      ins(%x : tensor<?x?xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.minimumf %a, %o : f32
+    linalg.yield %t : f32
+  } -> tensor<f32>
+  return %n : tensor<f32>
+}

@@ -134,3 +134,16 @@ func.func @trace(%a: tensor<3x3xf32>) -> tensor<f32> {
   %r = onnx.node "Einsum"(%a) since 12 {equation = "ii"} : (tensor<3x3xf32>) -> tensor<f32>
   return %r : tensor<f32>
 }
+
+// -----
+
+// A single column that is transposed is a row where it lies.
+// CHECK-LABEL: @column_of_a
+// CHECK-SAME: %{{.*}}: tensor<256x1xf32> {{.*}} %[[B:.*]]: tensor<8x256xf32>
+// CHECK-NOT: linalg.transpose
+// CHECK: %[[ROW:.*]] = tensor.expand_shape {{.*}} : tensor<256xf32> into tensor<1x256xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[ROW]], %[[B]] :
+func.func @column_of_a(%a: tensor<256x1xf32>, %b: tensor<8x256xf32>) -> tensor<1x8xf32> {
+  %r = onnx.node "Gemm"(%a, %b) since 13 {transA = 1 : i64, transB = 1 : i64} : (tensor<256x1xf32>, tensor<8x256xf32>) -> tensor<1x8xf32>
+  return %r : tensor<1x8xf32>
+}

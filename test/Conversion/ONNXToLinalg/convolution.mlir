@@ -91,3 +91,29 @@ func.func @extents_that_stay(%x: tensor<1x2x?xf32>, %w: tensor<2x2x3xf32>) -> te
   %r = onnx.node "Add"(%a, %b) since 14 : (tensor<1x2x?xf32>, tensor<1x2x?xf32>) -> tensor<1x2x?xf32>
   return %r : tensor<1x2x?xf32>
 }
+
+// -----
+
+// How many channels there are the weights tell, where the image's type does not
+// and a run checks it.
+// CHECK-LABEL: @channels_of_weights
+// CHECK-SAME: %[[X:.*]]: tensor<?x?x?x?xf32>
+// CHECK: loop.check {{.*}} "{{.*}}Conv: channels of input and weights: {} and {} differ"
+// CHECK: %[[IMAGE:.*]] = tensor.cast %[[X]] : tensor<?x?x?x?xf32> to tensor<?x2x?x?xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[IMAGE]], %{{.*}} : tensor<?x2x?x?xf32>, tensor<4x2x3x3xf32>)
+func.func @channels_of_weights(%x: tensor<?x?x?x?xf32>, %w: tensor<4x2x3x3xf32>) -> tensor<?x4x?x?xf32> {
+  %r = onnx.node "Conv"(%x, %w) since 11 {} : (tensor<?x?x?x?xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x?x?xf32>
+  return %r : tensor<?x4x?x?xf32>
+}
+
+// -----
+
+// The same of bytes, whose signs are made to differ, and of which four are
+// multiplied and summed at a time.
+// CHECK-LABEL: @channels_of_bytes
+// CHECK: tensor.cast %{{.*}} : tensor<?x?x?x?xi8> to tensor<?x2x?x?xi8>
+// CHECK-NOT: tensor<?x?x?x?xi8>
+func.func @channels_of_bytes(%x: tensor<?x?x?x?xui8>, %w: tensor<4x2x3x3xui8>) -> tensor<?x4x?x?xi32> {
+  %r = onnx.node "ConvInteger"(%x, %w) since 10 {} : (tensor<?x?x?x?xui8>, tensor<4x2x3x3xui8>) -> tensor<?x4x?x?xi32>
+  return %r : tensor<?x4x?x?xi32>
+}

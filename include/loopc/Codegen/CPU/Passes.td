@@ -15,7 +15,7 @@ def CpuFuseReductions
     : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduce rows while they are computed";
   let description = [{
-    A reduction of the last axis and what computes its operand element by
+    A reduction of the last axes and what computes its operand element by
     element, or another operation that reads the same rows, become one
     `linalg.generic` with the elements and the rows' reductions as results.
 
@@ -338,6 +338,10 @@ def CpuVectorizeRows
     held in registers, some vectors of the result at once, while all of it goes
     by.
 
+    Where rows are shorter than a vector, or may turn out to be, as many rows as
+    a vector has lanes are done at once, which are whole vectors. What all rows
+    share is read from a table that has it as often.
+
     Operations over the same rows that follow one another (of a Softmax) are one
     loop over rows, if each writes to buffers that
     nobody knows by another name, the part of its row: some rows go through all
@@ -354,8 +358,8 @@ def CpuVectorizeRows
   let statistics = [Statistic<"numVectorized", "vectorized",
                               "operations that were vectorized">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 #endif // LOOPC_CODEGEN_CPU_PASSES_TD

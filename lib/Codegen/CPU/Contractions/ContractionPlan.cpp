@@ -264,11 +264,11 @@ bool ContractionPlanner::chooseAlongResult() {
       return false;
     varies |= op.isDpsInput(&operand);
   }
-  if (!varies)
+  plan.rowDim = findSharingRows(op, dim, dim);
+  if (!varies || (!plan.rowDim && sumsShortRows(op, cpu)))
     return false;
   plan.columnDim = plan.laneDim = dim;
   plan.lanes = lanesFor(plan.extents[dim]);
-  plan.rowDim = findSharingRows(op, dim, dim);
   if (!plan.rowDim && !plan.isDynamic(dim) &&
       plan.extents[dim] <= 2 * plan.lanes)
     plan.rowDim = findIndependentRows(dim);

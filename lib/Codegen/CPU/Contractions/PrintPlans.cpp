@@ -173,6 +173,8 @@ struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
         return print("transpose", transpose);
       linalg::GenericOp rows =
           arrangeRows(rewriter, cast<linalg::GenericOp>(copied));
+      if (auto several = planShortRows(rows, cpu))
+        print("short-rows", several);
       if (auto columns = planColumns(rows, cpu))
         print("columns", columns);
       else

@@ -39,9 +39,12 @@ using namespace loopc;
 /// of the row together to.
 static bool reducesRows(linalg::GenericOp op, unsigned k) {
   OpOperand *init = op.getDpsInitOperand(k);
-  unsigned last = op.getNumLoops() - 1;
   AffineMap map = op.getMatchingIndexingMap(init);
-  if (!map.isProjectedPermutation() || map.isFunctionOfDim(last))
+  SmallVector<unsigned> sums;
+  op.getReductionDims(sums);
+  if (sums.empty() || !map.isProjectedPermutation() ||
+      llvm::any_of(sums,
+                   [&](unsigned dim) { return map.isFunctionOfDim(dim); }))
     return false;
   BlockArgument out = op.getMatchingBlockArgument(init);
   Operation *combiner =
@@ -60,14 +63,14 @@ static bool mapsElements(linalg::GenericOp op, unsigned k) {
          !op.payloadUsesValueFromOperand(init);
 }
 
-/// True for operations that go through rows: each output is an element for each
-/// element of the space, or one for each row.
+/// True for operations that go through rows, along the last axes: each output
+/// is an element for each element of the space, or one for each row.
 static bool goesThroughRows(linalg::GenericOp op) {
-  if (!op.hasPureTensorSemantics() || op.getNumLoops() < 2 ||
-      op.getNumReductionLoops() > 1)
+  if (!op.hasPureTensorSemantics() || op.getNumLoops() == 0)
     return false;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  if (llvm::is_contained(ArrayRef(kinds).drop_back(),
+  size_t outer = op.getNumParallelLoops();
+  if (llvm::is_contained(ArrayRef(kinds).take_front(outer),
                          utils::IteratorType::reduction))
     return false;
   for (OpOperand &operand : op->getOpOperands())
@@ -130,6 +133,10 @@ static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
   // Maps alone are tensor-fuse-elementwise's.
   if (first.getNumLoops() != second.getNumLoops() ||
       first.getNumReductionLoops() + second.getNumReductionLoops() == 0)
+    return false;
+  // Sums along the same axes.
+  if (first.getNumReductionLoops() && second.getNumReductionLoops() &&
+      first.getNumReductionLoops() != second.getNumReductionLoops())
     return false;
   bool shares = false;
   for (OpOperand &operand : second->getOpOperands()) {

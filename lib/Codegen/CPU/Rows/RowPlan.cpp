@@ -126,9 +126,7 @@ bool RowMatcher::matchOperand(OpOperand &operand) {
   return true;
 }
 
-/// The operation that adds an element to `init`, if sums of parts may be added
-/// up by it in any order; else null.
-static Operation *findCombiner(linalg::GenericOp op, OpOperand &init) {
+Operation *loopc::findCombiner(linalg::GenericOp op, OpOperand &init) {
   BlockArgument out = op.getMatchingBlockArgument(&init);
   Operation *combiner = op.getMatchingYieldValue(&init)->get().getDefiningOp();
   if (!out.hasOneUse() || !combiner || !combiner->hasOneUse() ||

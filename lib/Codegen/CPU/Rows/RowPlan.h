@@ -38,6 +38,11 @@ struct RowPlan {
   void print(llvm::raw_ostream &os) const;
 };
 
+/// The operation that adds an element to `init`, if sums of parts may be added
+/// up by it in any order; else null.
+mlir::Operation *findCombiner(mlir::linalg::GenericOp op,
+                              mlir::OpOperand &init);
+
 /// How `op`, in the order of arrangeRows(), is computed by rows; none where
 /// vectors cannot do it, or LLVM does as well.
 std::optional<RowPlan> planRows(mlir::linalg::GenericOp op, CpuModel cpu);
@@ -61,6 +66,35 @@ std::optional<ColumnPlan> planColumns(mlir::linalg::GenericOp op, CpuModel cpu);
 /// Writes the loops in the place of `op`.
 void emitColumns(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
                  const ColumnPlan &plan);
+
+/// Rows that are no whole vectors: as many rows as a vector has lanes are as
+/// many whole vectors as a row has elements. What is the same in each row is
+/// read from a table of so many rows, and columns are summed up in one.
+struct ShortRowPlan {
+  /// How an operand lies along the last two axes.
+  enum class Part {
+    All,   ///< row by row, without gaps
+    Row,   ///< the same row for each number of the axis before the last
+    Number ///< one element
+  };
+  int64_t lanes = 0;
+  llvm::SmallVector<Part> parts{}; ///< of each operand
+  /// What adds to the outputs that the rows are summed up to; null: others.
+  llvm::SmallVector<mlir::Operation *> combiners{};
+
+  void print(llvm::raw_ostream &os) const;
+};
+
+std::optional<ShortRowPlan> planShortRows(mlir::linalg::GenericOp op,
+                                          CpuModel cpu);
+
+/// Writes the loops in front of `op`. Returns what is left of it, an operation
+/// on the rows behind them, or null. `tables` are those that operations of the
+/// same function have made on its stack, which take turns.
+mlir::linalg::GenericOp
+emitShortRows(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
+              const ShortRowPlan &plan,
+              llvm::SmallVectorImpl<mlir::Value> &tables);
 
 } // namespace loopc
 

@@ -310,9 +310,7 @@ bool loopc::canCount(ArrayRef<int64_t> extents) {
   return !overflows;
 }
 
-/// True if the axes of each of `groups` can be put together: the type says so,
-/// or the view.
-static bool canGroup(Value buffer, ArrayRef<ReassociationIndices> groups) {
+bool loopc::canGroup(Value buffer, ArrayRef<ReassociationIndices> groups) {
   if (!canCount(cast<MemRefType>(buffer.getType()).getShape()))
     return false;
   return memref::CollapseShapeOp::isGuaranteedCollapsible(
@@ -330,9 +328,9 @@ static OpFoldResult multiply(OpBuilder &b, Location loc, OpFoldResult x,
   return getAsOpFoldResult(product);
 }
 
-/// `buffer` with the axes of each of `groups` put together. The type of an open
-/// view does not tell that this can be done: its source is seen so, and cut.
-static Value groupBuffer(OpBuilder &b, Location loc, Value buffer,
+// The type of an open view does not tell that this can be done: its source is
+// seen so, and cut.
+Value loopc::groupBuffer(OpBuilder &b, Location loc, Value buffer,
                          ArrayRef<ReassociationIndices> groups) {
   if (memref::CollapseShapeOp::isGuaranteedCollapsible(
           cast<MemRefType>(buffer.getType()), groups))

@@ -30,6 +30,16 @@ void joinBroadcasts(mlir::linalg::GenericOp op);
 /// no type as one row, and the run finds no memory for it.
 bool canCount(llvm::ArrayRef<int64_t> extents);
 
+/// True if the axes of each of `groups` can be put together: the type says so,
+/// or the view.
+bool canGroup(mlir::Value buffer,
+              llvm::ArrayRef<mlir::ReassociationIndices> groups);
+
+/// `buffer` with the axes of each of `groups` put together.
+mlir::Value groupBuffer(mlir::OpBuilder &b, mlir::Location loc,
+                        mlir::Value buffer,
+                        llvm::ArrayRef<mlir::ReassociationIndices> groups);
+
 /// True for quotients and remainders that loopc-expand-math computes of vectors
 /// without ending the run at a divisor of 0, which lanes that are masked out
 /// may have.
@@ -83,6 +93,10 @@ int64_t stepAlong(mlir::OpOperand &operand, mlir::linalg::GenericOp op,
 /// with what follows of them. Of functions this is so where rows are long;
 /// those of masked vectors take longer than sums of products do.
 bool isSumOfRow(mlir::linalg::LinalgOp op, unsigned dim, CpuModel cpu);
+
+/// True for a sum of columns, of rows shorter than a vector or that may be,
+/// which planShortRows() has a plan for.
+bool sumsShortRows(mlir::linalg::LinalgOp op, CpuModel cpu);
 
 /// Replaces operations of `block` that follow one another and go over the same
 /// rows by one nest, which computes some rows of all of them before the next

@@ -133,6 +133,8 @@ SmallVector<Value> loopc::cloneWide(ImplicitLocOpBuilder &b, Block &body,
       b.clone(inner, mapping);
       continue;
     }
+    if (mapping.contains(inner.getResult(0)))
+      continue;
     auto operands = llvm::map_to_vector(inner.getOperands(), lookup);
     mapping.map(inner.getResults(),
                 cloneWide(b, inner, operands, lanes)->getResults());

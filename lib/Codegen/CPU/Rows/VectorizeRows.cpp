@@ -20,6 +20,7 @@
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -570,9 +571,16 @@ struct CpuVectorizeRows : loopc::impl::CpuVectorizeRowsBase<CpuVectorizeRows> {
     for (Block *block : blocks)
       numVectorized += vectorizeRowGroups(rewriter, *block, cpu);
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    SmallVector<Value> tables;
     for (linalg::GenericOp op : ops) {
       op = arrangeRows(rewriter, op);
       joinBroadcasts(op);
+      if (std::optional<ShortRowPlan> plan = planShortRows(op, cpu)) {
+        op = emitShortRows(rewriter, op, *plan, tables);
+        ++numVectorized;
+        if (!op)
+          continue;
+      }
       if (std::optional<ColumnPlan> columns = planColumns(op, cpu))
         emitColumns(rewriter, op, *columns);
       else if (std::optional<RowPlan> rows = planRows(op, cpu))

@@ -283,10 +283,16 @@ Value Gemm::scaled(OpBuilder &b, Location loc, Value x, double factor) {
 
 Value Gemm::product(Value init) {
   Value lhs = l.in(0), rhs = l.in(1);
-  // With B transposed rows of both are multiplied, so A must be by rows.
-  if (transA && transB)
+  // With B transposed rows of both are multiplied, so A must be by rows, as it
+  // is where it is a single row or column.
+  Dims rows{l.dim(lhs, transA), l.dim(lhs, !transA)};
+  bool isVector =
+      isConstantIntValue(rows[0], 1) || isConstantIntValue(rows[1], 1);
+  if (transA && isVector)
+    lhs = l.reshape(lhs, rows);
+  else if (transA && transB)
     lhs = l.transpose(lhs, {1, 0});
-  bool byColumns = transA && !transB;
+  bool byColumns = transA && !transB && !isVector;
   AffineExpr m, n, k;
   if (transB)
     bindDims(l.b.getContext(), m, n, k);

@@ -193,6 +193,14 @@ LogicalResult Convolution::read(unsigned xInput, unsigned wInput) {
     return l.refuse("the input has " + Twine(*getConstantIntValue(in[1])) +
                     " channels, the weights take " +
                     Twine(*getConstantIntValue(needed)));
+  // Checked: the plans of the sum ask the type how many there are.
+  if (std::optional<int64_t> known = getConstantIntValue(needed)) {
+    auto type = cast<RankedTensorType>(x.value.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    if (std::exchange(shape[1], *known) != *known)
+      x.value = tensor::CastOp::create(
+          l.b, RankedTensorType::get(shape, type.getElementType()), x.value);
+  }
   OpFoldResult rest = remainder(l, weights[0], l.fold(group));
   if (!requireEqual(l, rest, l.fold(0), "channels beyond whole groups"))
     return l.refuse("'group' does not divide the number of channels");
@@ -647,6 +655,7 @@ Value IntegerConvolution::compute(std::optional<unsigned> biasInput) {
   Convolution conv{l, x, w, 1, {}};
   if (failed(conv.read(xInput, wInput)))
     return {};
+  x = conv.x;
   Value bias;
   if (biasInput) {
     if (failed(checkPerChannel(l, *biasInput, conv.resultDims()[1], "B")))
