@@ -201,13 +201,28 @@ std::optional<BlockNumber> loopc::matchBlockNumber(AffineExpr expr) {
   return BlockNumber{dim.getPosition(), length.getValue()};
 }
 
+static bool isFloat(Value value) {
+  return isa<FloatType>(getElementTypeOrSelf(value.getType()));
+}
+
+/// True if `op` adds up floats in an order that it leaves open: how a sum is
+/// rounded the order tells, which is the run's otherwise.
+static bool isSumInAnyOrder(linalg::GenericOp op) {
+  auto sum = op.getBody()
+                 ->getTerminator()
+                 ->getOperand(0)
+                 .getDefiningOp<arith::AddFOp>();
+  BlockArgument before = op.getRegionOutputArgs().front();
+  return sum && before.hasOneUse() && *before.user_begin() == sum &&
+         bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::reassoc);
+}
+
 bool loopc::canEvaluate(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       op.getNumLoops() == 0)
     return false;
-  // How a sum is rounded its order tells, which is the run's.
-  if (op.getNumReductionLoops() > 0 &&
-      isa<FloatType>(getElementTypeOrSelf(op.getResult(0).getType())))
+  if (op.getNumReductionLoops() > 0 && isFloat(op.getResult(0)) &&
+      !isSumInAnyOrder(op))
     return false;
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
@@ -250,6 +265,11 @@ public:
   ConstantBytes run();
 
 private:
+  /// Sums of floats as f64, which are rounded once, and what becomes of them.
+  void widenSums();
+  ConstantBytes roundSums();
+  /// The type of what the loops make of argument `number` of the body.
+  Type typeOf(unsigned number);
   /// The elements `count` of them from `at` on, by loops.
   void runBlock(ArrayRef<int64_t> at, int64_t count);
   void compute(Operation &op, int64_t count);
@@ -273,6 +293,8 @@ private:
   /// The loop along which blocks are: one that is not summed over, if any is.
   unsigned blockDim = 0;
   bool hasBlocks = false;
+  /// The sum of floats that the body ends with.
+  Operation *sum = nullptr;
   llvm::DenseMap<Value, std::unique_ptr<Elements>> values;
 };
 } // namespace
@@ -299,6 +321,46 @@ Evaluation::Evaluation(linalg::GenericOp op, ArrayRef<ConstantBytes> operands)
     blockDim = dim;
     hasBlocks = true;
   }
+  if (op.getNumReductionLoops() > 0 && isFloat(op.getResult(0)))
+    widenSums();
+}
+
+void Evaluation::widenSums() {
+  sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  Type type = getElementTypeOrSelf(op.getResult(0).getType());
+  int64_t count = buffers.back().size() / (widthOf(type) / 8);
+  ConstantBytes wide(count * sizeof(double));
+  Elements some;
+  for (int64_t first = 0; first < count; first += kBlock) {
+    int64_t part = std::min(kBlock, count - first);
+    load(buffers.back(), type, first, 1, part, some);
+    std::memcpy(wide.data() + first * sizeof(double), some.floats.data(),
+                part * sizeof(double));
+  }
+  buffers.back() = std::move(wide);
+}
+
+ConstantBytes Evaluation::roundSums() {
+  Type type = getElementTypeOrSelf(op.getResult(0).getType());
+  int64_t size = widthOf(type) / 8;
+  int64_t count = buffers.back().size() / sizeof(double);
+  ConstantBytes rounded(count * size);
+  for (int64_t k : llvm::seq(count)) {
+    double number;
+    std::memcpy(&number, buffers.back().data() + k * sizeof(double),
+                sizeof(double));
+    if (!type.isF32() && !type.isF64())
+      number = roundTo(number, formatOf(type));
+    int64_t bits = bitsOf(number, type);
+    std::memcpy(rounded.data() + k * size, &bits, size);
+  }
+  return rounded;
+}
+
+Type Evaluation::typeOf(unsigned number) {
+  return sum && number + 1 == buffers.size()
+             ? Type(Float64Type::get(op.getContext()))
+             : op.getBody()->getArgument(number).getType();
 }
 
 void Evaluation::repeatBlocks(OpOperand &operand) {
@@ -452,6 +514,8 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
         each([&](int64_t k) { return function(x.floats[k]); });
       });
   Type type = nested.getResult(0).getType();
+  if (&nested == sum)
+    return;
   if (type.isF32())
     each([&](int64_t k) { return static_cast<float>(to.floats[k]); });
   else if (!type.isF64())
@@ -559,8 +623,8 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
     if (!to)
       to = std::make_unique<Elements>();
     if (!argument.use_empty())
-      load(buffers[k], argument.getType(), offsetOf(k), strides[k][blockDim],
-           count, *to);
+      load(buffers[k], typeOf(k), offsetOf(k), strides[k][blockDim], count,
+           *to);
   }
   for (Operation &nested : body->without_terminator()) {
     auto index = dyn_cast<linalg::IndexOp>(nested);
@@ -577,22 +641,35 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
   const Elements &elements = elementsOf(result, count);
   unsigned last = buffers.size() - 1;
   char *base = buffers[last].data();
-  int64_t size = llvm::divideCeil(widthOf(result.getType()), 8);
+  Type type = sum ? typeOf(last) : result.getType();
   int64_t offset = offsetOf(last), step = strides[last][blockDim];
-  for (int64_t k = 0; k < count; ++k) {
-    char *place = base + (offset + k * step) * size;
-    // The low bytes of an integer come first here and in the target.
-    if (result.getType().isF32()) {
-      auto number = static_cast<float>(elements.floats[k]);
-      std::memcpy(place, &number, size);
-    } else if (result.getType().isF64()) {
-      std::memcpy(place, &elements.floats[k], size);
-    } else if (isa<FloatType>(result.getType())) {
-      uint16_t bits = toSmall(elements.floats[k], result.getType());
-      std::memcpy(place, &bits, size);
-    } else {
-      std::memcpy(place, &elements.integers[k], size);
+  // The low bytes of an integer come first here and in the target.
+  auto store = [&](auto kind, const auto &from) {
+    for (int64_t k = 0; k < count; ++k) {
+      kind = static_cast<decltype(kind)>(from[k]);
+      std::memcpy(base + (offset + k * step) * sizeof(kind), &kind,
+                  sizeof(kind));
     }
+  };
+  if (type.isF32())
+    return store(float(), elements.floats);
+  if (type.isF64())
+    return store(double(), elements.floats);
+  if (isa<FloatType>(type)) {
+    std::array<uint16_t, kBlock> bits;
+    for (int64_t k = 0; k < count; ++k)
+      bits[k] = toSmall(elements.floats[k], type);
+    return store(uint16_t(), bits);
+  }
+  switch (llvm::divideCeil(widthOf(type), 8)) {
+  case 1:
+    return store(int8_t(), elements.integers);
+  case 2:
+    return store(int16_t(), elements.integers);
+  case 4:
+    return store(int32_t(), elements.integers);
+  default:
+    return store(int64_t(), elements.integers);
   }
 }
 
@@ -609,7 +686,7 @@ ConstantBytes Evaluation::run() {
       at[axis] = 0;
     }
     if (axis < 0)
-      return std::move(buffers.back());
+      return sum ? roundSums() : std::move(buffers.back());
   }
 }
 

@@ -26,7 +26,7 @@ std::optional<BlockNumber> matchBlockNumber(mlir::AffineExpr expr);
 
 /// True if `evaluate` computes what `op` does, of tensors of known shapes:
 /// arithmetic of integers and of floats of 16 to 64 bits, elementary functions,
-/// sums of integers.
+/// sums of integers, and of floats in any order.
 bool canEvaluate(mlir::linalg::GenericOp op);
 
 /// The elements of the result of `op` from those of its operands, which

@@ -76,9 +76,19 @@ static bool readOnlyByGenerics(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return bytesOf(type) <= kSmall ||
          llvm::all_of(value.getUsers(), [](Operation *user) {
+           if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
+             return readOnlyByGenerics(user->getResult(0));
            auto generic = dyn_cast<linalg::GenericOp>(user);
            return generic && canEvaluate(generic);
          });
+}
+
+/// True if nothing that `op` reads is as large as its result.
+static bool isGrown(linalg::GenericOp op) {
+  int64_t size = bytesOf(cast<RankedTensorType>(op.getResult(0).getType()));
+  return llvm::all_of(op.getDpsInputs(), [&](Value input) {
+    return bytesOf(cast<RankedTensorType>(input.getType())) < size;
+  });
 }
 
 /// What an element of `value` costs that follows from constants; nothing if it
@@ -117,7 +127,8 @@ static std::optional<int64_t> costOf(linalg::GenericOp op,
   if (!canEvaluate(op) || op.getNumReductionLoops() > 0)
     return std::nullopt;
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  if (bytesOf(type) > kMostGrown)
+  if (type.getNumElements() > kMostPoints ||
+      (bytesOf(type) > kMostGrown && isGrown(op)))
     return std::nullopt;
   int64_t cost = 0;
   for (Operation &nested : op.getBody()->without_terminator())
@@ -155,7 +166,7 @@ struct TensorFoldConstants
     getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
     Derived derived;
     for (linalg::GenericOp generic : generics)
-      if (!foldGeneric(generic))
+      if (!foldGeneric(generic, derived))
         if (std::optional<int64_t> cost = costOf(generic, derived))
           derived[generic] = *cost;
     foldDerived(derived);
@@ -174,8 +185,9 @@ struct TensorFoldConstants
         fold(transpose);
   }
 
-  /// Integers, and what little there is of f32, that follow from constants.
-  bool foldGeneric(linalg::GenericOp op) {
+  /// Integers, and what little there is of f32, that follow from constants;
+  /// sums of what is computed of them, too.
+  bool foldGeneric(linalg::GenericOp op, const Derived &derived) {
     if (!canEvaluate(op))
       return false;
     auto type = cast<RankedTensorType>(op.getResult(0).getType());
@@ -191,7 +203,9 @@ struct TensorFoldConstants
         op.getBody()->without_terminator().empty() ||
         (size > kSmall && isa<FloatType>(type.getElementType())))
       return false;
-    ConstantReader folder;
+    bool isSum = op.getNumReductionLoops() > 0;
+    ConstantReader folder(
+        [&](Operation *from) { return isSum && derived.contains(from); });
     Bytes bytes;
     if (!folder.readGeneric(op, bytes))
       return false;
@@ -207,9 +221,10 @@ struct TensorFoldConstants
   }
 
   /// The last of what is computed of constants, where that costs more than to
-  /// load it: what comes before it is read by nobody then.
+  /// load it, or takes the place of what it is computed of: what comes before
+  /// it is read by nobody then.
   void foldDerived(Derived &derived) {
-    llvm::DenseSet<Operation *> gone;
+    llvm::DenseSet<Operation *> gone, taken;
     SmallVector<std::pair<Operation *, Bytes>> folded;
     int64_t left = kMostInAll;
     for (auto [op, cost] : llvm::reverse(derived)) {
@@ -219,17 +234,27 @@ struct TensorFoldConstants
         continue;
       }
       int64_t size = bytesOf(type);
-      if (cost < kWorthStoring || type.getElementType().isInteger(1) ||
-          size > left)
+      bool mayGrow =
+          cost >= kWorthStoring && size <= std::min(left, kMostGrown);
+      if (cost == 0 || type.getElementType().isInteger(1) ||
+          (!mayGrow && isGrown(cast<linalg::GenericOp>(op))))
         continue;
       ConstantReader folder(
           [&](Operation *from) { return derived.contains(from); });
       Bytes bytes;
-      if (!folder.read(op->getResult(0), bytes) ||
-          !mayStore(size, folder.sources.getArrayRef()))
+      if (!folder.read(op->getResult(0), bytes))
+        continue;
+      SmallVector<Operation *> places;
+      std::optional<int64_t> replaced =
+          replacedBy(folder.sources.getArrayRef(), places);
+      if (!replaced || (*replaced > 0 && *replaced < size) ||
+          (*replaced == 0 && !mayGrow) ||
+          llvm::any_of(places,
+                       [&](Operation *at) { return taken.contains(at); }))
         continue;
       gone.insert(op);
-      left -= size;
+      taken.insert_range(places);
+      left -= *replaced == 0 ? size : 0;
       folded.emplace_back(op, std::move(bytes));
     }
     auto eraseDead = [](Operation *op) {
@@ -248,20 +273,23 @@ struct TensorFoldConstants
     }
   }
 
-  /// True if `size` bytes may be stored that are computed of `sources`: of
-  /// large ones no more than they are, and in their place.
-  static bool mayStore(int64_t size, ArrayRef<arith::ConstantOp> sources) {
+  /// Bytes of the large ones of `sources`, whose `places` what is computed of
+  /// them takes; none if one of them stays.
+  static std::optional<int64_t>
+  replacedBy(ArrayRef<arith::ConstantOp> sources,
+             SmallVectorImpl<Operation *> &places) {
     int64_t large = 0;
     for (arith::ConstantOp source : sources) {
-      auto type = cast<RankedTensorType>(source.getType());
-      int64_t bytes = bytesOf(type);
-      if (bytes <= kSmall)
+      int64_t bytes = bytesOf(cast<RankedTensorType>(source.getType()));
+      auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
+      if (bytes <= kSmall || (dense && dense.isSplat()))
         continue;
       if (!readOnlyByGenerics(source.getResult()))
-        return false;
+        return std::nullopt;
       large += bytes;
+      places.push_back(source);
     }
-    return large == 0 || size <= large;
+    return large;
   }
 
   void replace(Operation *op, const Bytes &bytes) {

@@ -253,7 +253,9 @@ def TensorFoldConstants
     second copy is kept. So do linalg.transposes of constants, and what a
     linalg.generic computes of constants alone: weights less their zero points,
     sums of their columns. Of a chain of operations (a window) the last becomes
-    a constant, up to 2 MiB, where loads cost less; sums of floats stay sums.
+    a constant, up to 2 MiB, where loads cost less; of any size where it takes the
+    place of what it is computed of (standardized weights). Sums of floats do if
+    their order is left open.
   }];
   let statistics = [Statistic<"numFolded", "folded", "constants made">];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -41,6 +41,21 @@ func.func @rows(%x: memref<300x64xf32>, %w: memref<64x100xf32>, %y: memref<300x1
   return
 }
 
+// The batch comes last, as transformers with the batch first have it: it may be
+// one, and of the steps many are known.
+// CHECK: {{^}}steps: contraction loops=101x?x384x192 vectors=16 along=d3 rows=d0 sum=d2 outer=d1 tile=8x2
+func.func @steps(%x: memref<?x101x384xf32>, %w: memref<384x192xf32>, %y: memref<101x?x192xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(t, b, k, n) -> (b, t, k)>, affine_map<(t, b, k, n) -> (k, n)>, affine_map<(t, b, k, n) -> (t, b, n)>],
+                  iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x101x384xf32>, memref<384x192xf32>) outs(%y : memref<101x?x192xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
 // One row: eight vectors at a time, so that additions overlap.
 // CHECK: {{^}}row: contraction loops=1x256x1024 vectors=16 along=d2 sum=d1 outer=d0 tile=1x8{{$}}
 func.func @row(%x: memref<1x256xf32>, %w: memref<256x1024xf32>, %y: memref<1x1024xf32>) {

@@ -121,10 +121,14 @@ std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
   std::optional<unsigned> best;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   // Of those with enough for some tiles the last, whose rows are neighbours. An
-  // open extent, a batch, is often one: known rows behind it make whole tiles.
+  // open extent, a batch, is often one: known rows behind it make whole tiles,
+  // and many before it do.
   auto isBetter = [&](unsigned dim) {
-    if (!best || ShapedType::isDynamic(extents[dim]))
+    if (!best)
       return true;
+    if (ShapedType::isDynamic(extents[dim]))
+      return ShapedType::isDynamic(extents[*best]) ||
+             extents[*best] < kManyRows;
     int64_t enough = ShapedType::isDynamic(extents[*best])
                          ? kTileRowsOfMany
                          : std::min<int64_t>(extents[*best], kManyRows);

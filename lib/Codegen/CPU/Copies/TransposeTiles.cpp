@@ -19,6 +19,7 @@
 
 #include "Rows/VectorElements.h"
 #include "TransposePlan.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -101,11 +102,13 @@ private:
 linalg::GenericOp TransposeTiles::splitOff() {
   OpOperand *turned = nullptr;
   Value out = op.getOutputs()[0];
+  Value memory = getViewRoot(out);
+  if (!memory.getDefiningOp<memref::AllocOp>())
+    return {};
   for (auto [operand, kind] :
        llvm::zip_equal(op.getDpsInputOperands(), plan.kinds)) {
-    // Written before it is read.
-    if (operand->get() == out ||
-        !isa_and_nonnull<memref::AllocOp>(out.getDefiningOp()))
+    // It would be written before it is read.
+    if (getViewRoot(operand->get()) == memory)
       return {};
     if (kind != Kind::Rows)
       continue;
@@ -115,11 +118,6 @@ linalg::GenericOp TransposeTiles::splitOff() {
   }
   if (getElementTypeOrSelf(turned->get()) != getElementTypeOrSelf(out))
     return {};
-  // Views of the result by another name.
-  for (OpOperand *operand : op.getDpsInputOperands())
-    if (operand->get().getDefiningOp<ViewLikeOpInterface>() &&
-        operand != turned)
-      return {};
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap from = maps[turned->getOperandNumber()], to = maps.back();
   auto copy = linalg::GenericOp::create(
