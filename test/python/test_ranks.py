@@ -699,3 +699,29 @@ def test_quantized_products_of_any_rank(left: tuple[int, ...], right: tuple[int,
             feeds = {"a": a, "s": s, "p": p, "b": b, "t": t, "q": q}
             feeds |= {"u": np.float32(2), "r": np.uint8(100)}
             compare(model.run(None, feeds), [want])
+
+
+DECLARED = """(float[] x, int64 trips) => (float[t, a, b] y, float[] z, float[] w, float[] v) {
+  y, z, w = Loop(trips, "") <body = l (int64 i, bool p) =>
+                             (bool p, float[] a, float[r, 4] b, float[] c) {
+    a = Identity(x) b = Abs(x) c = Neg(x)
+  }>
+  v = Scan<num_scan_inputs: int = 1, scan_input_axes: ints = [1],
+           body = s (float[] e) => (float[] n) { n = Neg(e) }>(y)
+}"""
+
+
+def test_rank_that_is_declared_of_what_a_loop_collects() -> None:
+    """loop_zero: after no iteration the model's declaration tells a rank that values do not.
+
+    The output of the body or of the node; a wrong one says nothing of what iterations give.
+    """
+    model = session(DECLARED)
+    x = noise(2, 3)
+    y, z, w, v = model.run(None, {"x": x, "trips": i64(0)})
+    assert [y.shape, z.shape, w.shape] == [(0, 0, 0), (0, 0, 4), (0,)]
+    assert v.shape[0] == 0
+    for value in (x, noise(2), noise(2, 1, 3)):
+        rows = np.stack([value] * 2)
+        y, z, w, v = model.run(None, {"x": value, "trips": i64(2)})
+        compare([y, z, w, v], [rows, np.abs(rows), -rows, -rows.swapaxes(0, 1)])
