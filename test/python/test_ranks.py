@@ -725,3 +725,21 @@ def test_rank_that_is_declared_of_what_a_loop_collects() -> None:
         rows = np.stack([value] * 2)
         y, z, w, v = model.run(None, {"x": value, "trips": i64(2)})
         compare([y, z, w, v], [rows, np.abs(rows), -rows, -rows.swapaxes(0, 1)])
+
+
+def test_scale_and_zero_point_of_different_ranks() -> None:
+    """One element is one, of whatever rank: a scale of rank 0, a zero point of rank 1."""
+    model = session("""(float[] x, float[] s, uint8[] z) => (uint8[] q, float[] y) {
+        q = QuantizeLinear(x, s, z)
+        y = DequantizeLinear(q, s, z)
+    }""")
+    for shape in ((), (3,), (2, 3), (2, 3, 4)):
+        x = 10 * noise(*shape)
+        want = np.clip(np.rint(x / np.float32(0.5)) + 7, 0, 255).astype(np.uint8)
+        back = (want.astype(np.float32) - 7) / 2
+        for scale in (np.float32(0.5), np.full(1, 0.5, np.float32)):
+            for zero in (np.uint8(7), np.full(1, 7, np.uint8)):
+                if shape == () and (np.ndim(scale) or np.ndim(zero)):
+                    continue
+                got = model.run(None, {"x": x, "s": np.asarray(scale), "z": np.asarray(zero)})
+                compare(got, [want, back])
