@@ -85,7 +85,7 @@ class Judge:
             print(f"{what}: {verdict}: {problem[:300]}", flush=True)
 
     def _alone(self, what: str, made: Corner) -> donors.Donor | None:
-        """The case with results that loopc and another engine agree on."""
+        """The case with results that loopc and another engine agree on; None without any."""
         model = made.model()
         content = model.SerializeToString()
         sets, results = [], []
@@ -95,32 +95,37 @@ class Judge:
                       for run in (engines.run_ort, _run_reference)]  # fmt: skip
             answers = [list(other.values) for other in others if other.values is not None]
             outcome = engines.worker(transplants._run, 180.0).ask((content, feeds, 3))
+            where = f"{what} #{number}"
             if outcome.values is None:
                 lacking = str(outcome.error).startswith("lacking")
                 verdict = "lacking" if lacking else "alone" if answers else "unfit"
-                self._tell(verdict, f"{what} #{number}", str(outcome.error))
-                if verdict == "alone":
-                    self._write(f"{what}", model, feeds)
-                return None
-            if not answers:
-                self._tell("unfit", f"{what} #{number}", str(others[0].error))
-                continue
-            got = list(outcome.values)
-            problems = [_differ(got, answer, made.tolerance) for answer in answers]
-            if all(problems):
-                self._tell("alone", f"{what} #{number}", " | ".join(map(str, problems)))
-                self._write(what, model, feeds)
-                return None
-            if any(problems):
-                self._tell("disputed", f"{what} #{number}", str(next(filter(None, problems))))
-            answer = answers[problems.index(None)]
-            if results and not donors._like(answer, results[0]):
-                continue
-            sets.append(feeds | constants)
-            results.append(answer)
+                self._tell(verdict, where, str(outcome.error))
+                answer = None
+            else:
+                answer = self._compare(where, made, list(outcome.values), answers)
+            if answer is None and self.count["alone"]:
+                self._write(where, model, feeds)
+            if answer is not None and (not results or donors._like(answer, results[0])):
+                sets.append(feeds | constants)
+                results.append(answer)
         if not sets:
             return None
         return donors.Donor(what, model, sets, results, made.tolerance, made.tolerance)
+
+    def _compare(
+        self, what: str, made: Corner, got: Values, answers: list[Values]
+    ) -> Values | None:
+        """The answer of another engine that loopc's results agree with."""
+        if not answers:
+            self._tell("unfit", what, "no other engine computes it")
+            return None
+        problems = [_differ(got, answer, made.tolerance) for answer in answers]
+        if all(problems):
+            self._tell("alone", what, " | ".join(map(str, problems)))
+            return None
+        if any(problems):
+            self._tell("disputed", what, str(next(filter(None, problems))))
+        return answers[problems.index(None)]
 
     def _write(self, what: str, model: onnx.ModelProto, feeds: dict[str, Any]) -> None:
         if self._keep:

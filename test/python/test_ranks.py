@@ -743,3 +743,27 @@ def test_scale_and_zero_point_of_different_ranks() -> None:
                     continue
                 got = model.run(None, {"x": x, "s": np.asarray(scale), "z": np.asarray(zero)})
                 compare(got, [want, back])
+
+
+def test_pad_along_axes_of_any_number() -> None:
+    """How many axes a Pad has may be known at run time only."""
+    model = session("""(float[a, b, c] x, int64[p] pads, int64[n] axes) => (float[d, e, f] y) {
+        y = Pad(x, pads, , axes)
+    }""")
+    x = noise(2, 3, 4)
+    for axes in ([], [1], [-1, 0], [2, -3, 1]):
+        pads = np.arange(1, 2 * len(axes) + 1)
+        widths = [(0, 0)] * 3
+        for k, axis in enumerate(axes):
+            widths[axis] = (int(pads[k]), int(pads[len(axes) + k]))
+        got = model.run(None, {"x": x, "pads": pads, "axes": np.array(axes, np.int64)})
+        compare(got, [np.pad(x, widths)])
+    with pytest.raises(loopc.RunError, match="has 4 elements for a value of rank 3"):
+        model.run(None, {"x": x, "pads": i64([0] * 8), "axes": i64([0, 1, 2, 0])})
+    with pytest.raises(loopc.RunError, match="3 and 4 differ"):
+        model.run(None, {"x": x, "pads": i64([0] * 3), "axes": i64([0, 1])})
+    with pytest.raises(loopc.RunError, match="axis 3 is out of range"):
+        model.run(None, {"x": x, "pads": i64([0, 0]), "axes": i64([3])})
+    huge = {"x": x, "pads": i64([2**62, 2**62]), "axes": i64([0])}
+    with pytest.raises(loopc.RunError, match="more bytes than can be counted"):
+        model.run(None, huge)

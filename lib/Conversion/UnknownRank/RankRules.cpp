@@ -23,7 +23,8 @@ namespace {
 ///   1-9  that rank                   v    rank 0 or 1
 ///   =    the rank of operand 0       p    rank 0, 1 or that of operand 0
 ///   .    any rank
-///   z    that of the one before it; where that is of rank 0 or 1, one element of
+///   z    that of the one before it; where that is of rank 0 or 1, one element
+///   of
 ///        any rank, or a list
 struct RankRule {
   StringLiteral op, operands;
