@@ -327,6 +327,8 @@ def resize(draw: Draw) -> Corner:
             flags["keep_aspect_ratio_policy"] = draw.choice(
                 ("stretch", "not_larger", "not_smaller")
             )
+            # onnxruntime keeps no ratio along axes that count from the end.
+            flags["axes"] = axes
     while not names[-1]:
         names.pop()
     dtype = draw.choice((np.float32, np.float32, np.float64))

@@ -767,3 +767,36 @@ def test_pad_along_axes_of_any_number() -> None:
     huge = {"x": x, "pads": i64([2**62, 2**62]), "axes": i64([0])}
     with pytest.raises(loopc.RunError, match="more bytes than can be counted"):
         model.run(None, huge)
+
+
+TRAINING = {
+    "Adagrad": ("<decay_factor = 0.1, epsilon = 0.001, norm_coefficient = 0.01>", 1),
+    "Momentum": ('<alpha = 0.9, beta = 0.8, mode = "nesterov", norm_coefficient = 0.01>', 1),
+    "Adam": ("<alpha = 0.9, beta = 0.8, epsilon = 0.001, norm_coefficient = 0.01>", 2),
+}
+
+
+@pytest.mark.parametrize("operator", TRAINING)
+def test_training(operator: str) -> None:
+    """Steps of training for several tensors, each of its own rank."""
+    attributes, moments = TRAINING[operator]
+    groups = ["x", "g", *("v", "h")[:moments]]
+    names = [f"{group}{k}" for group in groups for k in range(2)]
+    made = [f"n{k}" for k in range(2 + 2 * moments)]
+    arguments = ", ".join(f"float[] {name}" for name in names)
+    results = ", ".join(f"float[] {name}" for name in made)
+    text = f"""(float[] r, int64[] t, {arguments}) => ({results}) {{
+        {", ".join(made)} = ai.onnx.preview.training.{operator} {attributes} (r, t, {", ".join(names)})
+    }}"""
+    proto = graph(text, opset=21)
+    proto.opset_import.add(domain="ai.onnx.preview.training", version=1)
+    model = loopc.InferenceSession(proto.SerializeToString())
+    evaluator = onnx.reference.ReferenceEvaluator(proto)
+    shapes = ((2, 3), ())
+    for one in (shapes, shapes[::-1], ((4,), (1, 2, 3))):
+        feeds = {"r": np.array(0.1, np.float32), "t": i64(1)}
+        feeds |= {f"{group}{k}": abs(noise(*one[k])) for group in groups for k in range(2)}
+        compare(model.run(None, feeds), evaluator.run(None, feeds))
+    feeds["g0"] = noise(2, 2)
+    with pytest.raises(loopc.RunError, match="input 4 has another shape than input 2"):
+        model.run(None, feeds)

@@ -32,6 +32,8 @@ struct RankRule {
 } // namespace
 
 static constexpr RankRule kRules[] = {
+    {"Adagrad", "00."},
+    {"Adam", "00."},
     {"AffineGrid", ".l"},
     {"CenterCropPad", ".l"},
     {"Clip", ".l"},
@@ -57,6 +59,7 @@ static constexpr RankRule kRules[] = {
     {"MaxRoiPool", "42"},
     {"MaxUnpool", ".=l"},
     {"MelWeightMatrix", "0"},
+    {"Momentum", "00."},
     {"NonMaxSuppression", "330"},
     {"OneHot", ".l"},
     {"Pad", ".l"},

@@ -57,20 +57,23 @@ static void applyTo(OpResult result, int64_t axis, RankedTensorType declared) {
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
+  // What asks for the shape that iterations made.
+  llvm::SmallPtrSet<Operation *, 4> own;
   Value place = index(axis);
-  if (axis < 0)
-    place = arith::AddIOp::create(
-        b, loc, tensor::RankOp::create(b, loc, result), place);
-  Value extent = tensor::DimOp::create(b, loc, result, place);
+  if (axis < 0) {
+    auto count = tensor::RankOp::create(b, loc, result);
+    own.insert(count);
+    place = arith::AddIOp::create(b, loc, count, place);
+  }
+  auto extent = tensor::DimOp::create(b, loc, result, place);
   Value isNone =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, extent, index(0));
   Value none = createNone(b, loc, declared, axis < 0 ? axis + rank : axis,
                           result.getType());
   auto select = arith::SelectOp::create(b, loc, isNone, none, result);
-  result.replaceUsesWithIf(select, [&](OpOperand &use) {
-    return use.getOwner() != select &&
-           !isa<tensor::RankOp, tensor::DimOp>(use.getOwner());
-  });
+  own.insert(extent);
+  own.insert(select);
+  result.replaceAllUsesExcept(select, own);
 }
 
 void loopc::onnx::applyDeclaredResults(func::FuncOp func) {
