@@ -27,7 +27,6 @@
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -36,19 +35,6 @@
 using namespace mlir;
 using namespace mlir::bufferization;
 using namespace loopc;
-
-/// The values that `operand` gives its buffer to. MLIR's model of scf.yield
-/// (22) knows those of scf.if, not those of scf.index_switch: what a case
-/// yields would have no other name behind it, and be written through the
-/// result.
-static AliasingValueList getAliasingValues(const AnalysisState &state,
-                                           OpOperand &operand) {
-  Operation *op = operand.getOwner();
-  if (isa<scf::YieldOp>(op) && isa<scf::IndexSwitchOp>(op->getParentOp()))
-    return {{op->getParentOp()->getResult(operand.getOperandNumber()),
-             BufferRelation::Equivalent, /*isDefinite=*/false}};
-  return state.getAliasingValues(operand);
-}
 
 //===----------------------------------------------------------------------===//
 // Positions
@@ -385,7 +371,7 @@ bool Conflicts::disturbsDefinition(OpOperand *write, Value definition) {
                  *write->getOwner())) {
     return false;
   }
-  AliasingValueList aliases = getAliasingValues(state, *write);
+  AliasingValueList aliases = state.getAliasingValues(*write);
   return aliases.getNumAliases() != 1 ||
          aliases.getAliases()[0].value != definition;
 }
@@ -457,7 +443,7 @@ bool FunctionAnalysis::mayRead(OpOperand &use) {
   if (state.bufferizesToMemoryRead(use))
     return true;
   return !state.bufferizesToMemoryWrite(use) &&
-         llvm::any_of(getAliasingValues(state, use), [&](AliasingValue alias) {
+         llvm::any_of(state.getAliasingValues(use), [&](AliasingValue alias) {
            return state.isValueRead(alias.value);
          });
 }
@@ -520,7 +506,7 @@ LogicalResult FunctionAnalysis::checkGiven() {
 /// The sets that become one where `operand` is in place.
 SmallVector<unsigned> FunctionAnalysis::setsOf(OpOperand &operand) {
   SmallVector<unsigned> found = {findSet(operand.get())};
-  for (AliasingValue alias : getAliasingValues(state, operand))
+  for (AliasingValue alias : state.getAliasingValues(operand))
     if (unsigned set = findSet(alias.value); !llvm::is_contained(found, set))
       found.push_back(set);
   return found;

@@ -34,6 +34,7 @@
 void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registerSliceSubsetModels(registry);
   registerConcatBufferizationModel(registry);
+  registerYieldBufferizationModel(registry);
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<LoopcDialect, device::DeviceDialect, list::ListDialect,

@@ -172,7 +172,7 @@ def check_strictly(model: RandomModel, engine: Run) -> Finding:
         return Finding(Verdict.REFUSED, _line(error))
     if any(value is LOST for value in want):
         places = tuple(range(len(got)))
-        verdict = Verdict.EXTENTS if _due_by_extents(model, due) else Verdict.WRONG
+        verdict = Verdict.EXTENTS if _lost_by_extents(model, want) else Verdict.WRONG
         return Finding(verdict, f"no error, expected {_line(due)}", got, places)
     finding = check(model, lambda _: got, lambda *_, **__: want)
     return Finding(finding.verdict, f"{finding.reason} without {_line(due)}")
@@ -213,7 +213,9 @@ class _Lost:
 LOST = _Lost()
 
 
-def run_without_errors(model: RandomModel, errors: list[str] | None = None) -> list[Any]:
+def run_without_errors(
+    model: RandomModel, errors: list[str] | None = None, unknown_extent: int = 0
+) -> list[Any]:
     """What the reference computes where nobody reads what failed: `LOST` is what depends on it.
 
     What nobody reads is removed, with the errors that it would have given: these are added to
@@ -274,7 +276,7 @@ def run_without_errors(model: RandomModel, errors: list[str] | None = None) -> l
         ),
         unittest.mock.patch.object(reference._Evaluator, "_step", staticmethod(careless)),
     ):
-        return run_reference(model)
+        return run_reference(model, unknown_extent)
 
 
 def reason_of(message: str) -> str:
@@ -372,12 +374,13 @@ def _stands_with_other_extents(model: RandomModel, expect: Expect) -> bool:
     return True
 
 
-def _due_by_extents(model: RandomModel, due: Exception) -> bool:
-    """Whether an error is another one, or none, where extents that nobody knows are others.
+def _lost_by_extents(model: RandomModel, want: Sequence[Any]) -> bool:
+    """Whether other outputs are lost, or by other errors, where extents that nobody knows are others.
 
-    It may be, too, where nobody knows how many extents there are.
+    It may be, too, where nobody knows how many extents there are. The first error of the model says
+    nothing of that: it may be that of a value that nobody reads.
     """
-    from loopc import reference
+    from loopc import _reference_base, reference
 
     empty, has_unknown_rank = reference._empty, False
 
@@ -388,12 +391,16 @@ def _due_by_extents(model: RandomModel, due: Exception) -> bool:
         has_unknown_rank |= dims is None
         return made
 
+    errors: list[str] = []
+    others: list[str] = []
     with unittest.mock.patch.object(reference, "_empty", noted):
         try:
-            run_reference(model, unknown_extent=2)
-        except Exception as error:
-            return has_unknown_rank or str(error) != str(due)
-    return True
+            run_without_errors(model, errors)
+            other = run_without_errors(model, others, unknown_extent=2)
+        except (_reference_base.ReferenceError_, ShapeOfLostError):
+            return True
+    lost = [value is LOST for value in want]
+    return has_unknown_rank or errors != others or lost != [value is LOST for value in other]
 
 
 def moved_by_extents(model: RandomModel, want: Sequence[Any], expect: Expect) -> set[int]:

@@ -46,9 +46,31 @@ std::string loopc::addDocumentation(std::string message) {
                   : formatv("{0}", *parsed).str();
 }
 
-/// Copies messages, each behind its length, until there are no more; what is no
-/// message (the text of --help) goes on as it comes.
-static void copyMessages(FILE *in, FILE *out) {
+/// Values within values of a message; LLVM's parser takes stack for each.
+static constexpr unsigned kMostNested = 1000;
+
+std::string loopc::refuseDeeplyNested(std::string message) {
+  unsigned depth = 0;
+  bool isText = false;
+  for (size_t k = 0; k < message.size(); ++k) {
+    char c = message[k];
+    if (isText && c == '\\')
+      ++k;
+    else if (c == '"')
+      isText = !isText;
+    else if (!isText && (c == '[' || c == '{') && ++depth > kMostNested)
+      return "nested too deeply";
+    else if (!isText && (c == ']' || c == '}') && depth > 0)
+      --depth;
+  }
+  return message;
+}
+
+/// Copies messages, each behind its length and as `change` makes them, until
+/// there are no more; what is no message (the text of --help) goes on as it
+/// comes.
+static void copyMessages(FILE *in, FILE *out,
+                         function_ref<std::string(std::string)> change) {
   char line[256];
   std::optional<size_t> length;
   while (fgets(line, sizeof(line), in)) {
@@ -60,7 +82,7 @@ static void copyMessages(FILE *in, FILE *out) {
     } else if (length && header.trim().empty()) {
       std::string message(*length, '\0');
       message.resize(fread(message.data(), 1, message.size(), in));
-      message = loopc::addDocumentation(std::move(message));
+      message = change(std::move(message));
       fprintf(out, "Content-Length: %zu\r\n\r\n", message.size());
       fwrite(message.data(), 1, message.size(), out);
       length.reset();
@@ -84,7 +106,25 @@ static void finish() {
   copier.join();
 }
 
+/// Lets the server read what comes without what is nested too deeply. Whoever
+/// copies may wait for the editor when the server ends.
+static void filterInput() {
+  int ends[2];
+  int editor = dup(STDIN_FILENO);
+  FILE *in = editor < 0 ? nullptr : fdopen(editor, "r");
+  if (!in || pipe(ends) != 0)
+    return;
+  FILE *out = fdopen(ends[1], "w");
+  dup2(ends[0], STDIN_FILENO);
+  close(ends[0]);
+  std::thread([in, out] {
+    copyMessages(in, out, loopc::refuseDeeplyNested);
+    fclose(out);
+  }).detach();
+}
+
 int loopc::serveWithDocumentation(function_ref<int()> serve) {
+  filterInput();
   // Made before finish() is registered, and so destroyed behind it.
   outs().flush();
   int ends[2];
@@ -96,7 +136,7 @@ int loopc::serveWithDocumentation(function_ref<int()> serve) {
   dup2(ends[1], STDOUT_FILENO);
   close(ends[1]);
   copier = std::thread([in, out] {
-    copyMessages(in, out);
+    copyMessages(in, out, addDocumentation);
     fclose(in);
     fclose(out);
   });

@@ -18,6 +18,10 @@ namespace loopc {
 /// hovering over an operation that has documentation, with that in it.
 std::string addDocumentation(std::string message);
 
+/// A message of the editor as it goes to the server: no JSON where it is nested
+/// so deeply that parsing it would take more stack than there is.
+std::string refuseDeeplyNested(std::string message);
+
 /// Calls `serve`, whose messages on standard output go through
 /// addDocumentation(), and returns its result. MLIR's server shows the generic
 /// form of an operation, and has no place where a dialect could add to it.

@@ -31,6 +31,12 @@ void registerConcatBufferizationModel(mlir::DialectRegistry &registry);
 /// slices are compared as MLIR does.
 void registerSliceSubsetModels(mlir::DialectRegistry &registry);
 
+/// Registers a model of BufferizableOpInterface for scf.yield, before that of
+/// MLIR, so that it counts. MLIR's (22) knows that what a branch of scf.if
+/// yields is another name of the result, but not that of scf.index_switch: what
+/// a case yields would be written through the result.
+void registerYieldBufferizationModel(mlir::DialectRegistry &registry);
+
 namespace loop {
 
 /// Registers models of BufferizableOpInterface for the loop dialect.

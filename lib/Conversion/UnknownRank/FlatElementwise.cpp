@@ -91,6 +91,37 @@ static bool nary(FlatNode &n) { return broadcast(n, std::nullopt); }
 
 static bool prelu(FlatNode &n) { return broadcast(n, 0); }
 
+/// A step of training: behind a rate and a number of steps `groups` times as
+/// many operands as there are tensors to be trained, and results of all groups
+/// but that of the gradients. Those of one tensor have its shape.
+static bool trainingStep(FlatNode &n, unsigned groups) {
+  if (n.numInputs() < 2 + groups || (n.numInputs() - 2) % groups != 0)
+    return false;
+  unsigned count = (n.numInputs() - 2) / groups;
+  SmallVector<Value> inputs{n.in(0), n.in(1)}, shapes;
+  for (unsigned i = 2; i < n.numInputs(); ++i) {
+    FlatTensor flat = n.flat(i);
+    unsigned k = (i - 2) % count;
+    if (i < 2 + count)
+      shapes.push_back(flat.shape);
+    else if (flat.shape != shapes[k])
+      n.f.check(n.f.sameShape(flat.shape, shapes[k]),
+                n.node.getOpType() + ": input " + Twine(i) +
+                    " has another shape than input " + Twine(2 + k));
+    inputs.push_back(flat.elements);
+  }
+  SmallVector<int64_t> ranks(n.node.getNumResults(), 1);
+  onnx::NodeOp made = n.make(inputs, ranks);
+  for (auto [k, result] : llvm::enumerate(made.getResults()))
+    if (n.node.hasOutput(k))
+      n.setResult(k, FlatTensor{result, shapes[k % count]});
+  return true;
+}
+
+static bool trainWithOneMoment(FlatNode &n) { return trainingStep(n, 3); }
+
+static bool trainWithTwoMoments(FlatNode &n) { return trainingStep(n, 4); }
+
 //===----------------------------------------------------------------------===//
 // MatMul
 //===----------------------------------------------------------------------===//
@@ -285,6 +316,9 @@ void loopc::addFlatElementwise(std::vector<FlatRow> &rows) {
     rows.push_back({op, 7, kLatest, nary});
   for (StringRef op : {"Max", "Min", "Sum", "Mean"})
     rows.push_back({op, 8, kLatest, nary});
+  for (StringRef op : {"Adagrad", "Momentum"})
+    rows.push_back({op, 1, kLatest, trainWithOneMoment});
+  rows.push_back({"Adam", 1, kLatest, trainWithTwoMoments});
   for (StringRef op :
        {"Mod", "LessOrEqual", "GreaterOrEqual", "BitwiseAnd", "BitwiseOr",
         "BitwiseXor", "BitShift", "StringConcat", "Where"})

@@ -161,7 +161,9 @@ const FlatRow *loopc::findFlatForm(onnx::NodeOp node) {
       byName[row.op].push_back(row);
     return byName;
   }();
-  if (!node.getDomain().empty())
+  // No operator of the one has the name of one of the other.
+  StringRef domain = node.getDomain();
+  if (!domain.empty() && domain != "ai.onnx.preview.training")
     return nullptr;
   auto found = table.find(node.getOpType());
   if (found == table.end())

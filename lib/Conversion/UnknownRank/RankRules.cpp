@@ -22,13 +22,18 @@ namespace {
 ///   0    one element, of any rank    l    a list: its elements
 ///   1-9  that rank                   v    rank 0 or 1
 ///   =    the rank of operand 0       p    rank 0, 1 or that of operand 0
-///   ~    that of the one before it   .    any rank
+///   .    any rank
+///   z    that of the one before it; where that is of rank 0 or 1, one element
+///   of
+///        any rank, or a list
 struct RankRule {
   StringLiteral op, operands;
 };
 } // namespace
 
 static constexpr RankRule kRules[] = {
+    {"Adagrad", "00."},
+    {"Adam", "00."},
     {"AffineGrid", ".l"},
     {"CenterCropPad", ".l"},
     {"Clip", ".l"},
@@ -42,7 +47,7 @@ static constexpr RankRule kRules[] = {
     {"DFT", ".0"},
     {"DeformConv", ".==1="},
     {"DepthToSpace", "4"},
-    {"DequantizeLinear", ".p~"},
+    {"DequantizeLinear", ".pz"},
     {"Dropout", ".l"},
     {"Expand", ".l"},
     {"EyeLike", "2"},
@@ -54,11 +59,12 @@ static constexpr RankRule kRules[] = {
     {"MaxRoiPool", "42"},
     {"MaxUnpool", ".=l"},
     {"MelWeightMatrix", "0"},
+    {"Momentum", "00."},
     {"NonMaxSuppression", "330"},
     {"OneHot", ".l"},
     {"Pad", ".l"},
     {"QLinearConv", ".00=vv001"},
-    {"QuantizeLinear", ".p~"},
+    {"QuantizeLinear", ".pz"},
     {"RNN", "333213"},
     {"Range", "l"},
     {"Reshape", ".l"},
@@ -100,6 +106,12 @@ static char letterOf(onnx::NodeOp node, unsigned i) {
 
 OperandForm loopc::formOfOperand(onnx::NodeOp node, unsigned i) {
   switch (letterOf(node, i)) {
+  case 'z': {
+    std::optional<int64_t> rank = rankOfInput(node, i - 1);
+    if (!rank || *rank > 1)
+      return OperandForm::Tensor;
+    return *rank == 0 ? OperandForm::OneElement : OperandForm::List;
+  }
   case 'l':
     return OperandForm::List;
   case '0':
@@ -113,7 +125,7 @@ unsigned loopc::leaderOfRank(onnx::NodeOp node, unsigned i) {
   char letter = letterOf(node, i);
   if (letter == '=')
     return 0;
-  return letter == '~' ? leaderOfRank(node, i - 1) : i;
+  return letter == 'z' ? leaderOfRank(node, i - 1) : i;
 }
 
 bool loopc::mayHaveRank(onnx::NodeOp node, unsigned i, int64_t rank) {
@@ -177,7 +189,7 @@ std::optional<int64_t> loopc::rankOfUpdates(onnx::NodeOp node) {
 static std::optional<int64_t> rankOfEqual(onnx::NodeOp node, unsigned i) {
   unsigned leader = leaderOfRank(node, i);
   for (unsigned k = 0; k < node.getInputs().size(); ++k)
-    if (leaderOfRank(node, k) == leader)
+    if (leaderOfRank(node, k) == leader && letterOf(node, k) != 'z')
       if (std::optional<int64_t> rank = rankOfInput(node, k))
         return rank;
   return std::nullopt;

@@ -8,6 +8,7 @@
 
 // Loop, If and SequenceMap, and what all nodes with bodies share.
 
+#include "DeclaredResults.h"
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
@@ -469,6 +470,8 @@ LogicalResult Importer::buildLoop(NodeContext &nc, LoopParts &parts) {
       builder, nc.loc, results, parts.region->getArgumentTypes(), parts.trips,
       parts.condition, inits, ValueRange(), ValueRange(), ports);
   op.getBody().takeBody(*parts.region);
+  noteDeclaredResults(nc, op, parts.numCarried(), ports.collectAxes,
+                      *parts.graph, 1 + parts.numCarried());
   SmallVector<Value> values(op.getResults());
   for (unsigned k = 0; k < parts.numCarried(); ++k) {
     bool used = static_cast<int>(k) < nc.node.output_size() &&

@@ -8,6 +8,7 @@
 
 // Scan.
 
+#include "DeclaredResults.h"
 #include "ImporterImpl.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -332,5 +333,8 @@ LogicalResult Importer::importScan(NodeContext &nc) {
       parts.batched ? builder.getUnitAttr() : UnitAttr(),
       builder.getI64IntegerAttr(nc.since));
   op.getBody().takeBody(parts.region);
+  if (!parts.batched)
+    noteDeclaredResults(nc, op, parts.states.size(), parts.outputAxes,
+                        *parts.graph, parts.states.size());
   return defineOutputs(nc, op.getResults());
 }

@@ -28,8 +28,9 @@ static AxisPad resolvePad(NodeLowering &l, OpFoldResult before,
   auto negative = [&](OpFoldResult x) {
     return maxSigned(l, l.sub(l.fold(0), x), l.fold(0));
   };
-  // Within these bounds a sum that wraps around is negative, and refused.
-  constexpr int64_t most = int64_t(1) << 62;
+  // Within these bounds no sum wraps around, and no memory has so many
+  // elements.
+  constexpr int64_t most = int64_t(1) << 61;
   for (OpFoldResult *part : {&before, &after})
     *part = maxSigned(l, minSigned(l, *part, l.fold(most)), l.fold(-most));
   AxisPad pad;
@@ -338,6 +339,48 @@ static LogicalResult lowerPadAttributes(NodeLowering &l) {
   return padAlong(l, iota(l, rank), pads, fill);
 }
 
+/// Element `place` of 'pads' where `isGiven`, else 0.
+static OpFoldResult padAt(NodeLowering &l, Value isGiven, OpFoldResult place) {
+  auto branch = scf::IfOp::create(l.b, TypeRange{l.b.getIndexType()}, isGiven,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(branch.thenBlock());
+  Value pad = elementAt(l, l.in(1), l.asIndex(place));
+  scf::YieldOp::create(l.b, l.toIndex(pad, l.isUnsigned(1)));
+  l.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(l.b, l.index(0));
+  return branch.getResult(0);
+}
+
+/// The pads of all axes where only a run tells how many 'axes' there are.
+static FailureOr<Dims> readOpenPads(NodeLowering &l, int64_t rank) {
+  for (unsigned i : {1, 3})
+    if (l.rank(i) != 1)
+      return l.refuse(Twine(i == 1 ? "'pads'" : "'axes'") + " has rank " +
+                      Twine(l.rank(i)) + ", expected 1");
+  OpFoldResult count = lengthOf(l, 3);
+  l.check(compare(l, IP::sle, count, l.fold(rank)),
+          "'axes' has {} elements for a value of rank " + Twine(rank),
+          l.asIndex(count));
+  requireEqual(l, lengthOf(l, 1), l.add(count, count),
+               "number of elements of 'pads' and twice that of 'axes'");
+  FailureOr<Dims> axes = normalizedAxes(l, integersUpTo(l, 3, rank, 0), rank);
+  if (failed(axes))
+    return failure();
+  Dims pads(2 * rank, l.fold(0));
+  for (auto [k, axis] : llvm::enumerate(*axes)) {
+    Value isGiven = compare(l, IP::sgt, count, l.fold(k));
+    OpFoldResult before = padAt(l, isGiven, l.fold(k));
+    OpFoldResult after = padAt(l, isGiven, l.add(count, l.fold(k)));
+    for (int64_t d : llvm::seq(rank)) {
+      Value isHere = compare(l, IP::eq, axis, l.fold(d));
+      for (auto [place, pad] : {std::pair(d, before), {rank + d, after}})
+        pads[place] = l.add(pads[place], select(l, isHere, pad, l.fold(0)));
+    }
+  }
+  return pads;
+}
+
 static LogicalResult lowerPad(NodeLowering &l) {
   int64_t rank = l.rank(0);
   Value fill = l.has(2) ? l.scalar(l.in(2)) : zeroOf(l, l.elementType(0));
@@ -348,6 +391,10 @@ static LogicalResult lowerPad(NodeLowering &l) {
     std::optional<int64_t> count = getConstantIntValue(lengthOf(l, 3));
     if (std::optional<int64_t> pads = getConstantIntValue(lengthOf(l, 1)))
       count = *pads / 2;
+    if (!count) {
+      FailureOr<Dims> pads = readOpenPads(l, rank);
+      return failed(pads) ? failure() : padAlong(l, axes, *pads, fill);
+    }
     FailureOr<Dims> given = integers(l, 3, count, "axes");
     if (failed(given))
       return failure();

@@ -12,6 +12,7 @@
 // a parser does that finds one.
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Loopc/IR/DeclaredResults.h"
 #include "loopc/Dialect/Loopc/IR/Outputs.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
@@ -255,6 +256,19 @@ static LogicalResult verifyGrows(Operation *op) {
   return success();
 }
 
+/// Whether a type is declared for each result of `op`.
+static LogicalResult verifyDeclaredResults(Operation *op) {
+  auto types = op->getAttrOfType<ArrayAttr>(kDeclaredResultsAttrName);
+  if (types.size() != op->getNumResults())
+    return op->emitOpError() << "attribute '" << kDeclaredResultsAttrName
+                             << "' has " << types.size() << " elements for "
+                             << op->getNumResults() << " results";
+  if (llvm::all_of(types, llvm::IsaPred<TypeAttr>))
+    return success();
+  return op->emitOpError() << "attribute '" << kDeclaredResultsAttrName
+                           << "' must be an array of types";
+}
+
 /// Whether `op`, a memref.alloc, is said to become an output by a number and a
 /// map of its extents, each of whose results is one of them or a constant.
 static LogicalResult verifyOutput(Operation *op) {
@@ -293,6 +307,8 @@ static LogicalResult verifyMeaning(Operation *op, StringRef name) {
     return verifyGrows(op);
   if (name == kOutputAttrName)
     return verifyOutput(op);
+  if (name == kDeclaredResultsAttrName)
+    return verifyDeclaredResults(op);
   return success();
 }
 

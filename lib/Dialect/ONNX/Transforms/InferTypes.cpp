@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AxesOfTypes.h"
+#include "DeclaredResults.h"
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
@@ -766,6 +767,7 @@ struct InferTypesPass
       work += inference.getWork();
       again = inference.inlineBranches();
     }
+    applyDeclaredResults(getOperation());
     if (reportWork)
       getOperation().emitRemark() << work << " operations inferred";
   }

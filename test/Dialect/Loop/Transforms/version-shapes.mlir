@@ -247,3 +247,34 @@ func.func @history(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?x
   }
   return %r#0, %r#1 : tensor<?xf32>, tensor<?x?xf32>
 }
+
+// Both branches of %r are what an extent decides. That 2 * d is 4 and d is 3 is
+// never so: no version assumes both, in which a slice would reach beyond its
+// tensor.
+// CHECK-LABEL: func @contradiction(
+// CHECK-NOT: tensor<4xf32>
+// CHECK: return
+func.func @contradiction(%n: i64, %x0: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  %d = tensor.dim %x0, %c0 : tensor<?xf32>
+  %sum = arith.addi %d, %d : index
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %place = tensor.empty(%sum) : tensor<?xf32>
+    %first = tensor.insert_slice %x0 into %place[0] [%d] [1] : tensor<?xf32> into tensor<?xf32>
+    %both = tensor.insert_slice %x0 into %first[%d] [%d] [1] : tensor<?xf32> into tensor<?xf32>
+    %is4 = arith.cmpi eq, %sum, %c4 : index
+    %chosen = scf.if %is4 -> (tensor<?xf32>) {
+      scf.yield %both : tensor<?xf32>
+    } else {
+      scf.yield %x : tensor<?xf32>
+    }
+    %e = tensor.dim %chosen, %c0 : tensor<?xf32>
+    %size = arith.minsi %e, %c3 : index
+    %next = tensor.extract_slice %chosen[0] [%size] [1] : tensor<?xf32> to tensor<?xf32>
+    %true = arith.constant true
+    loop.yield while(%true : i1) carried(%next : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}

@@ -38,6 +38,10 @@ def ONNXInferTypes : Pass<"onnx-infer-types", "::mlir::func::FuncOp"> {
     The types of a public function's results change with what is returned; a
     private function keeps its type, for its callers.
 
+    A collected result whose rank nothing tells has, after no iteration, the
+    shape that the front end noted as declared (`loopc.declared_results`), with
+    0 for extents that are not known. The attribute is used up.
+
     ```mlir
     func.func @f(%m: tensor<i64>, %c: tensor<i1>, %x: tensor<0xf32>) -> tensor<*xf32> {
       %r = loop.loop (%i : tensor<i64>, %d : tensor<i1>) trips(%m : tensor<i64>)
@@ -64,6 +68,7 @@ def ONNXInferTypes : Pass<"onnx-infer-types", "::mlir::func::FuncOp"> {
   let options = [Option<"reportWork", "report-work", "bool", "false",
                         "say how many operations were inferred">];
   let dependentDialects = ["::loopc::onnx::ONNXDialect",
+                           "::mlir::arith::ArithDialect",
                            "::mlir::tensor::TensorDialect"];
 }
 
