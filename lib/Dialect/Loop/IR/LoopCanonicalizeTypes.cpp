@@ -221,8 +221,8 @@ struct RefineSlices : OpRewritePattern<LoopOp> {
     return success(changed);
   }
 
-  /// Makes `source` what slice `k` is cut from. Where its rank is known the axis
-  /// counts from the front.
+  /// Makes `source` what slice `k` is cut from. Where its rank is known the
+  /// axis counts from the front.
   static void setSlice(PatternRewriter &rewriter, LoopOp op, unsigned k,
                        Value source) {
     int64_t axis = op.getSliceAxes()[k];
