@@ -244,6 +244,9 @@ struct YieldInterface : ReadingInterface<YieldInterface, YieldOp> {
                           const BufferizationOptions &options,
                           BufferizationState &state) const {
     auto yield = cast<YieldOp>(op);
+    if (isa<TensorType>(yield.getCondition().getType()))
+      return yield.emitOpError("condition must be made a scalar before "
+                               "bufferization (loop-scalarize)");
     SmallVector<Value> carried, collected;
     if (failed(getContiguousBuffers(yield.getCarried(), carried, rewriter,
                                     options, state)))

@@ -323,6 +323,12 @@ void Inputs::convertArray(nb::handle array, const std::string &where,
   if (kind == 'M' || kind == 'm')
     throw ArgumentError(where + ": dates are not an element type of a tensor");
 
+  // The byte order of another machine, as files in the order of networks have.
+  if (!nb::cast<bool>(dtype.attr("isnative"))) {
+    nb::object native = array.attr("astype")(dtype.attr("newbyteorder")("="));
+    return convertArray(native, where, value);
+  }
+
   // Numpy's own types have numbers below 256; ml_dtypes' come after.
   if (nb::cast<int>(dtype.attr("num")) < 256) {
     Py_buffer *buffer = getBuffer(array, where);

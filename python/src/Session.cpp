@@ -333,6 +333,10 @@ convertInputs(const loopc_model &model, const std::vector<nb::object> &given,
     std::string where = std::string("input '") + port.name + "'";
     if (!given[i].is_valid() && hasDefault(model, i))
       continue;
+    if (!given[i].is_valid() && port.type->kind == LOOPC_OPTIONAL) {
+      arena.convertInput(nb::none(), *port.type, where, inputs[i]);
+      continue;
+    }
     if (!given[i].is_valid())
       throw ArgumentError(where + " (" + typeName(*port.type) + ") is missing");
     arena.convertInput(given[i], *port.type, where, inputs[i]);

@@ -21,3 +21,17 @@ func.func @trips(%n: tensor<i64>, %s: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// The condition of a loop that yields a tensor.
+func.func @condition(%a: f32, %go: tensor<i1>) -> f32 {
+  %n = arith.constant 3 : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %a : f32) {
+    %y = arith.addf %x, %x : f32
+    // expected-error@+2 {{condition must be made a scalar before bufferization (loop-scalarize)}}
+    // expected-error@+1 {{failed to bufferize op}}
+    loop.yield while(%go : tensor<i1>) carried(%y : f32)
+  }
+  return %r : f32
+}

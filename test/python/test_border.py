@@ -150,6 +150,14 @@ def test_what_cannot_be_described_is_copied(session):
     same(echo(session, "any", unaligned), np.array([5, 6, 7], np.float32))
 
 
+@pytest.mark.parametrize("dtype", [">f4", ">i8", ">u2", ">f2", ">c8"])
+def test_bytes_in_another_order(session, dtype):
+    value = np.arange(6).astype(dtype).reshape(2, 3)
+    native = np.dtype(dtype).newbyteorder("=")
+    same(echo(session, "any", value), value.astype(native))
+    same(echo(session, "any", value[::-1, ::2]), value.astype(native)[::-1, ::2])
+
+
 def test_read_only(session):
     value = np.arange(3.0)
     value.flags.writeable = False
@@ -161,9 +169,9 @@ def test_read_only(session):
 @pytest.mark.parametrize(
     "value, reason",
     [
-        (np.arange(3, dtype=">f4"), "not supported"),
         (np.zeros(2, "M8[s]"), "dates"),
         (np.zeros(2, [("a", "f4")]), "not supported"),
+        (np.zeros(2, [("a", ">f4")]), "not supported"),
         (np.zeros(2, np.longdouble), "not supported"),
         ((1.0, 2.0), "got tuple"),
         (["a"], "a list of <U1 for elements of type float32"),
@@ -229,6 +237,8 @@ def test_optionals(session):
     assert echo(session, "optional", None) is None
     same(echo(session, "optional", np.arange(3)), np.arange(3))
     assert echo(session, "nested", None) is None
+    others = {name: value for name, value in DEFAULTS.items() if name != "optional"}
+    assert session.run(["optional"], others) == [None]
     assert echo(session, "nested", []) == []
     (item,) = echo(session, "nested", [np.ones(2, np.float32)])
     same(item, np.ones(2, np.float32))

@@ -154,6 +154,30 @@ def test_resize_repeats(nearest: str, coordinates: str, times: int) -> None:
         np.testing.assert_array_equal(actual, expected)
 
 
+@pytest.mark.parametrize(
+    "extent, scale, elements",
+    [
+        (4, 0.6, [0, 2]),  # ONNX's test of that opset
+        (10, 0.3, [0, 4, 7]),
+        (10, 0.5, [0, 2, 4, 6, 8]),
+        (12, 0.7, [0, 2, 3, 5, 6, 8, 9, 10]),  # and 7 / 0.7 is 10
+        (4, 1.5, [0, 0, 1, 2, 2, 3]),
+    ],
+)
+def test_resize_of_opset_10(extent: int, scale: float, elements: list[int]) -> None:
+    """Nearest is the next element where the axis becomes shorter, else the one before."""
+    x = {"x": np.arange(extent, dtype=np.float32)}
+    node = helper.make_node("Resize", ["x", "s"], ["y"], mode="nearest")
+    for given in (False, True):
+        feeds = {**x, "s": np.array([scale], np.float32)} if given else x
+        model = onnx.load_from_string(node_model([node], feeds, {"y": np.float32}, 10))
+        if not given:
+            scales = onnx.numpy_helper.from_array(np.array([scale], np.float32), "s")
+            model.graph.initializer.append(scales)
+        (actual,) = loopc.InferenceSession(model.SerializeToString()).run(None, feeds)
+        np.testing.assert_array_equal(actual, np.array(elements, np.float32))
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.uint8])
 @pytest.mark.parametrize("perm", [(0, 3, 1, 2), (0, 2, 3, 1)])
 @pytest.mark.parametrize("few", [2, 3, 4])

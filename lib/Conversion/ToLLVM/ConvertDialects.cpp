@@ -27,6 +27,10 @@ using namespace loopc;
 static constexpr StringLiteral kDialects[] = {
     "arith", "cf", "complex", "index", "math", "memref", "rt", "ub", "vector"};
 
+static bool isConverted(StringRef dialect) {
+  return dialect == "func" || llvm::is_contained(kDialects, dialect);
+}
+
 namespace {
 struct ConvertDialectsToLLVM
     : loopc::impl::ConvertDialectsToLLVMBase<ConvertDialectsToLLVM> {
@@ -36,6 +40,11 @@ struct ConvertDialectsToLLVM
     MLIRContext &context = getContext();
     ConversionTarget target(context);
     target.addLegalDialect<LLVM::LLVMDialect>();
+    // Operations that nothing here converts are not folded either, which MLIR
+    // cannot take back without rollback.
+    for (Dialect *dialect : context.getLoadedDialects())
+      if (!isConverted(dialect->getNamespace()))
+        target.addLegalDialect(dialect->getNamespace());
     LLVMTypeConverter converter(&context);
     RewritePatternSet patterns(&context);
     for (StringRef name : kDialects)

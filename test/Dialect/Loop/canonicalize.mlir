@@ -693,3 +693,33 @@ func.func @check(%same: i1, %a: index) {
   loop.check %same, "stays"
   return
 }
+
+// Axes of values of unknown rank may count from the end. Where the rank becomes
+// known they count from the front.
+// CHECK-LABEL: func.func @axes_from_the_end(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<2x3xf32>, %[[V:[^:]+]]: tensor<4x5x6xf32>
+// CHECK: slices(%{{.*}} = %[[V]] : tensor<4x5x6xf32> axis 1 -> tensor<4x6xf32>)
+// CHECK-SAME: collect(tensor<2x?x3xf32> axis 1, tensor<4x6x?xf32> axis 2)
+func.func @axes_from_the_end(%x: tensor<2x3xf32>, %v: tensor<4x5x6xf32>, %m: i64)
+    -> (tensor<*xf32>, tensor<*xf32>) {
+  %u = tensor.cast %x : tensor<2x3xf32> to tensor<*xf32>
+  %w = tensor.cast %v : tensor<4x5x6xf32> to tensor<*xf32>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%m : i64)
+      slices(%s = %w : tensor<*xf32> axis -2 -> tensor<*xf32>)
+      collect(tensor<*xf32> axis -2, tensor<*xf32> axis -1) {
+    loop.yield while(%c : i1) collect(%u, %s : tensor<*xf32>, tensor<*xf32>)
+  }
+  return %r#0, %r#1 : tensor<*xf32>, tensor<*xf32>
+}
+
+// CHECK-LABEL: func.func @once_from_the_end(
+// CHECK-NOT: loop.loop
+// CHECK: tensor.expand_shape %{{.*}} {{\[\[}}0], [1, 2]] output_shape [2, 1, 3]
+func.func @once_from_the_end(%x: tensor<2x3xf32>) -> tensor<*xf32> {
+  %m = arith.constant 1 : i64
+  %u = tensor.cast %x : tensor<2x3xf32> to tensor<*xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%m : i64) collect(tensor<*xf32> axis -2) {
+    loop.yield while(%c : i1) collect(%u : tensor<*xf32>)
+  }
+  return %r : tensor<*xf32>
+}

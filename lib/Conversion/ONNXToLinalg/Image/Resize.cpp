@@ -28,6 +28,8 @@ struct Options {
   std::string coordinates = "asymmetric", nearest = "floor", policy = "stretch";
   double cubicCoefficient = -0.75, extrapolation = 0;
   bool excludesOutside = false, antialiases = false;
+  /// Resize-10 rounds up where an axis becomes shorter, as its tests have it.
+  bool roundsUpWhereShorter = false;
 };
 
 /// One axis on its way.
@@ -142,6 +144,16 @@ static Value roundPlace(ScalarBuilder &s, const Options &options, Value x) {
                                      : s.make<math::CeilOp>(s.sub(x, half));
 }
 
+/// Resize-10 divides in f32: 7 / 0.7 is 10 there.
+static Value roundUpWhereShorter(ScalarBuilder &s, const Axis &axis, Value x) {
+  Type f64 = x.getType();
+  Value rounded =
+      s.make<arith::ExtFOp>(f64, s.make<arith::TruncFOp>(s.b.getF32Type(), x));
+  return s.make<arith::SelectOp>(s.less(axis.scale, s.constant(f64, 1)),
+                                 s.make<math::CeilOp>(rounded),
+                                 s.make<math::FloorOp>(x));
+}
+
 /// For each place on the axis the element of the input, i64.
 static Value nearestTable(NodeLowering &l, const Options &options,
                           const Axis &axis, Value places) {
@@ -150,7 +162,9 @@ static Value nearestTable(NodeLowering &l, const Options &options,
   return l.elementwise(
       places, i64, [&](OpBuilder &b, Location loc, ValueRange e) -> Value {
         ScalarBuilder s(b, loc);
-        Value rounded = indexOf(s, roundPlace(s, options, e[0]));
+        Value rounded = indexOf(s, options.roundsUpWhereShorter
+                                       ? roundUpWhereShorter(s, axis, e[0])
+                                       : roundPlace(s, options, e[0]));
         return s.make<arith::IndexCastOp>(i64, clampTo(s, rounded, extent));
       });
 }
@@ -576,7 +590,8 @@ static LogicalResult readOptions(NodeLowering &l, Options &options) {
   if (failed(mode))
     return failure();
   options.mode = *mode;
-  if (l.node.getSinceVersion() < 11)
+  options.roundsUpWhereShorter = l.node.getSinceVersion() < 11;
+  if (options.roundsUpWhereShorter)
     return success();
   options.coordinates =
       l.stringAttr("coordinate_transformation_mode", "half_pixel");

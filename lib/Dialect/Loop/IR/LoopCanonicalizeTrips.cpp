@@ -217,8 +217,8 @@ struct OneTrip : OpRewritePattern<LoopOp> {
       llvm::append_range(shape, tensor.getShape());
     else if (isa<ShapedType>(one))
       return {};
-    int64_t axis = op.getCollectAxes()[k];
-    if (axis > static_cast<int64_t>(shape.size()))
+    int64_t axis = getStackAxis(op, k, shape.size() + 1);
+    if (axis < 0 || axis > static_cast<int64_t>(shape.size()))
       return {};
     shape.insert(shape.begin() + axis, 1);
     Attribute encoding;
@@ -229,6 +229,13 @@ struct OneTrip : OpRewritePattern<LoopOp> {
     if (!tensor::CastOp::areCastCompatible(stacked, result))
       return {};
     return stacked;
+  }
+
+  /// The axis of collected result `k` of `rank`. It may count from the end
+  /// where the result's type has no rank.
+  static int64_t getStackAxis(LoopOp op, unsigned k, int64_t rank) {
+    int64_t axis = op.getCollectAxes()[k];
+    return axis < 0 ? axis + rank : axis;
   }
 
   static bool canStack(LoopOp op) {
@@ -247,7 +254,8 @@ struct OneTrip : OpRewritePattern<LoopOp> {
       stacked = tensor::FromElementsOp::create(b, loc, type, value);
     } else {
       // The new axis goes with the one after it, or the last before it.
-      int64_t rank = type.getRank() - 1, axis = op.getCollectAxes()[k];
+      int64_t rank = type.getRank() - 1;
+      int64_t axis = getStackAxis(op, k, type.getRank());
       int64_t partner = std::min(axis, rank - 1);
       SmallVector<ReassociationIndices> groups;
       for (int64_t from = 0, to = 0; from < rank; ++from) {

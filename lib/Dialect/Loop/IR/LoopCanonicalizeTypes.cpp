@@ -70,6 +70,23 @@ static Value stripCast(Value value) {
   return both == cast.getSource().getType() ? cast.getSource() : value;
 }
 
+/// `axis` of a value of `rank` counted from the front; none if it is not there.
+/// Of a port of unknown rank it may count from the end.
+static std::optional<int64_t> countFromFront(int64_t axis, int64_t rank) {
+  int64_t front = axis < 0 ? axis + rank : axis;
+  if (front < 0 || front >= rank)
+    return std::nullopt;
+  return front;
+}
+
+/// `axes` with `axis` in the place of number `k`.
+static SmallVector<int64_t> withAxis(ArrayRef<int64_t> axes, unsigned k,
+                                     int64_t axis) {
+  SmallVector<int64_t> changed(axes);
+  changed[k] = axis;
+  return changed;
+}
+
 static Value castTo(OpBuilder &builder, Location loc, Value value, Type to) {
   if (value.getType() == to)
     return value;
@@ -186,8 +203,7 @@ struct RefineSlices : OpRewritePattern<LoopOp> {
       BlockArgument arg = op.getSliceArgs()[k];
       if (Value source = stripCast(slice);
           source != slice && fits(source, op.getSliceAxes()[k], arg)) {
-        rewriter.modifyOpInPlace(
-            op, [&]() { op.getSlicesMutable()[k].set(source); });
+        setSlice(rewriter, op, k, source);
         slice = source;
         changed = true;
       }
@@ -205,17 +221,31 @@ struct RefineSlices : OpRewritePattern<LoopOp> {
     return success(changed);
   }
 
+  /// Makes `source` what slice `k` is cut from. Where its rank is known the
+  /// axis counts from the front.
+  static void setSlice(PatternRewriter &rewriter, LoopOp op, unsigned k,
+                       Value source) {
+    int64_t axis = op.getSliceAxes()[k];
+    if (auto type = dyn_cast<RankedTensorType>(source.getType()))
+      axis = *countFromFront(axis, type.getRank());
+    rewriter.modifyOpInPlace(op, [&]() {
+      op.getSlicesMutable()[k].set(source);
+      op.setSliceAxes(withAxis(op.getSliceAxes(), k, axis));
+    });
+  }
+
   /// Whether `slice` can be sliced along `axis` into `arg`: a cast may have
   /// promised what does not hold, which is an error at run time only.
   static bool fits(Value slice, int64_t axis, BlockArgument arg) {
     auto type = dyn_cast<RankedTensorType>(slice.getType());
     if (!type)
       return true;
-    if (axis >= type.getRank())
+    std::optional<int64_t> front = countFromFront(axis, type.getRank());
+    if (!front)
       return false;
     auto tensor = dyn_cast<TensorType>(arg.getType());
     return tensor ? meet(tensor, cast<TensorType>(getCollectedElementType(
-                                     type, axis))) != nullptr
+                                     type, *front))) != nullptr
                   : type.getRank() == 1;
   }
 };
@@ -254,6 +284,10 @@ struct RefineCollected : OpRewritePattern<LoopOp> {
       TensorType both = known ? meet(old, known) : TensorType();
       if (!both || both == old)
         continue;
+      int64_t axis = *countFromFront(op.getCollectAxes()[k], known.getRank());
+      rewriter.modifyOpInPlace(op, [&]() {
+        op.setCollectAxes(withAxis(op.getCollectAxes(), k, axis));
+      });
       refine(rewriter, op, result, both);
       changed = true;
     }
@@ -267,10 +301,11 @@ struct RefineCollected : OpRewritePattern<LoopOp> {
       llvm::append_range(shape, tensor.getShape());
     else if (isa<ShapedType>(one))
       return {};
-    int64_t axis = op.getCollectAxes()[k];
-    if (axis > static_cast<int64_t>(shape.size()))
+    std::optional<int64_t> axis =
+        countFromFront(op.getCollectAxes()[k], shape.size() + 1);
+    if (!axis)
       return {};
-    shape.insert(shape.begin() + axis, getKnownLength(op, k));
+    shape.insert(shape.begin() + *axis, getKnownLength(op, k));
     return RankedTensorType::get(
         shape, cast<TensorType>(op.getCollectedResults()[k].getType())
                    .getElementType());
