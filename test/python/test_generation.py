@@ -260,6 +260,17 @@ def test_scores(gram: int) -> None:
         pair.compare(**options(rng, batch, length), max_length=int32(most))
 
 
+def test_words_that_nothing_repeats() -> None:
+    """An n-gram longer than all sequences is compared with none, and takes no longer to compile."""
+    decoder, _ = gpt(1, 3)
+    given = greedy(prompt(2, 3, 1), 9)
+    (plain,) = Pair("GreedySearch", given, GREEDY, decoder=decoder, **IDS).compare()
+    made, feeds = model("GreedySearch", given, GREEDY, decoder=decoder,
+                        no_repeat_ngram_size=1 << 40, **IDS)  # fmt: skip
+    (value,) = loopc.InferenceSession(made).run(None, feeds)
+    np.testing.assert_array_equal(value, plain)
+
+
 def test_another_first_decoder() -> None:
     """onnxruntime has it for buffers that are shared only."""
     decoder, _ = gpt(1, 5)
