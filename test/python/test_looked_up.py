@@ -75,3 +75,18 @@ def test_attention_that_looks_up_its_scores() -> None:
     p = np.exp(s - s.max(-1, keepdims=True))
     p /= p.sum(-1, keepdims=True)
     np.testing.assert_allclose(got, (p * (p + 1)[:, places]) @ v, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("reduce", ["ReduceSum", "ReduceMax"])
+def test_rows_whose_sums_are_looked_up(reduce: str) -> None:
+    """Rows that are read again for what looks up their sums are not read once for both."""
+    x = values(64, 80)
+    places = np.random.default_rng(2).integers(0, 64, (64, 80))
+    text = f"""(float[64, 80] x) => (float[64, 80] z) {{
+      s = {reduce}<keepdims = 0>(x, one)
+      g = Gather(s, places)
+      z = Mul(g, x)
+    }}"""
+    (got,) = run(text, {"places": places, "one": np.array([1])}, {"x": x})
+    s = x.sum(1) if reduce == "ReduceSum" else x.max(1)
+    np.testing.assert_allclose(got, s[places] * x, rtol=1e-4, atol=1e-4)
