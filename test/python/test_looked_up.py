@@ -20,7 +20,9 @@ import onnx.parser
 import pytest
 
 
-def run(text: str, constants: dict[str, np.ndarray], feeds: dict[str, np.ndarray]) -> list[np.ndarray]:
+def run(
+    text: str, constants: dict[str, np.ndarray], feeds: dict[str, np.ndarray]
+) -> list[np.ndarray]:
     model = onnx.parser.parse_model(f'<ir_version: 10, opset_import: ["": 21]> test {text}')
     for name, value in constants.items():
         model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
