@@ -88,6 +88,8 @@ static constexpr PassEntry kPasses[] = {
     {"loop-lower-scan", PassUse::Needed, "loop.scan has no other lowering"},
     {"loop-lower-slices", PassUse::Needed,
      "slices of loops have no other lowering"},
+    {"loop-merge-lengths", PassUse::Rounding,
+     "buffers that grow together have one length"},
     {"loop-scalarize", PassUse::Needed,
      "trip counts and conditions of loops are scalars"},
     {"loop-unroll-small", PassUse::Rounding,

@@ -202,6 +202,9 @@ void loopc::populateInterchanges(PassAdder manager, const PipelineOptions &) {
                     "element by element; takes whole loops away from the rest");
   functions.addPass(createCpuInterchangeScans(),
                     "of the loops that are left, those along the last axis");
+  functions.addPass(createLoopMergeLengths(),
+                    "behind loop-grow-in-place, which gives each buffer a "
+                    "length; no part of a loop could check that they agree");
   functions.addPass(createCpuInterchangeBatches(),
                     "of the loops that are left, those of several heads; "
                     "before products are packed, which then are of one head");

@@ -68,12 +68,13 @@ bool BodyCosts::fitIntoOne(linalg::GenericOp first, linalg::GenericOp second) {
 }
 
 /// True if `first` can be computed where `second` stands: nothing between them
-/// needs its results.
+/// needs its results, and the body of `second` does not look into them.
 static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
   Block *block = second->getBlock();
   for (Operation *user : first->getUsers()) {
     Operation *here = block->findAncestorOpInBlock(*user);
-    if (!here || here->isBeforeInBlock(second))
+    if (!here || here->isBeforeInBlock(second) ||
+        (here == second && user != second))
       return false;
   }
   return true;

@@ -141,8 +141,8 @@ static SmallVector<T> findScales(const Product &product, ArrayRef<T> elements) {
   for (auto [k, element] : llvm::enumerate(elements)) {
     int64_t channel = k / stride % channels;
     T size = std::abs(element);
-    // NaN is no channel's largest number: nothing is known of it then.
-    most[channel] = size <= most[channel] ? most[channel] : size;
+    // NaN is larger than no number, and what it makes is NaN however scaled.
+    most[channel] = size > most[channel] ? size : most[channel];
     subnormals[channel] += isSubnormal(element);
   }
   SmallVector<T> scales(channels, T(1));

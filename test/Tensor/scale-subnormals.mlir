@@ -25,6 +25,21 @@ func.func @channel(%x: tensor<?x3xf32>, %y: tensor<?x2xf32>) -> tensor<?x2xf32> 
   return %r : tensor<?x2xf32>
 }
 
+// The largest weight of a channel is that in front of NaN, too.
+// CHECK-LABEL: func.func @nan(
+// CHECK-NOT: loopc_scaled
+func.func @nan(%x: tensor<?x1xf32>, %y: tensor<?x3xf32>) -> tensor<?x3xf32> {
+  %w = arith.constant dense<[[1.0, 0x7FC00000, 1.0e-40]]> : tensor<1x3xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #weights, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x1xf32>, tensor<1x3xf32>) outs(%y : tensor<?x3xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  } -> tensor<?x3xf32>
+  return %r : tensor<?x3xf32>
+}
+
 // f64 by 2^512; the weights are seen with other axes.
 // CHECK-LABEL: func.func @doubles(
 // CHECK: arith.constant dense<[7.4583407312002067E-155, 1.000000e+00]> : tensor<2xf64>

@@ -585,6 +585,24 @@ def test_more_than_memory_can_count():
         assert session.run(None, {"shape": np.array(shape)})[0].size == 0
 
 
+def test_a_buffer_of_all_trips_that_memory_cannot_count():
+    """8 new elements in each of 2^61 iterations are 2^64; wrapped, they would be none."""
+    model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["": 21]>
+    grows (int64 trips, float[N] x, float[8] more) => (float[M] y) {
+      y = Loop <body = step (int64 i, bool go, float[K] before) => (bool on, float[L] after) {
+        on = Identity(go)
+        after = Concat<axis = 0>(before, more)
+      }> (trips, , x)
+    }""")
+    session = loopc.InferenceSession(model)
+    feed = {"x": np.ones(3, np.float32), "more": np.zeros(8, np.float32)}
+    assert session.run(None, {**feed, "trips": np.int64(2)})[0].shape == (19,)
+    for trips in (2**59, 2**61, 2**62, 2**63 - 1):
+        with pytest.raises(loopc.RunError, match="out of memory") as caught:
+            session.run(None, {**feed, "trips": np.int64(trips)})
+        assert caught.value.status == loopc.Status.MEMORY
+
+
 def test_sequence_of_as_many_parts_as_data_say():
     """Rows without elements take no memory; the loop that makes parts of them can be ended."""
     model = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["": 21]>

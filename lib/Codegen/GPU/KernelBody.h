@@ -22,6 +22,9 @@ inline constexpr llvm::StringLiteral kClusterAttrName = "loopc.cluster";
 /// Of the kernels where there is such a launch.
 inline constexpr llvm::StringLiteral kClustersAttrName = "loopc.clusters";
 
+/// The function of a kernel's module by which all blocks wait for one another.
+inline constexpr llvm::StringLiteral kBarrierName = "loopc_barrier";
+
 /// What a kernel turned out to be.
 struct KernelShape {
   /// Blocks wait for one another.

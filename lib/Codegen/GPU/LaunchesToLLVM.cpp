@@ -25,6 +25,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace loopc {
@@ -85,6 +86,7 @@ private:
   Value run_;
   Block *failing = nullptr;
   llvm::StringMap<int32_t> kernels;
+  llvm::StringSet<> waiting; ///< kernels whose blocks wait for one another
   unsigned numGraphs = 0;
 };
 } // namespace
@@ -303,7 +305,10 @@ void LaunchLowering::lower(gpu::LaunchFuncOp launch) {
       constant(i32, kernels.lookup(launch.getKernelName().getValue()));
   Value threads = LLVM::TruncOp::create(b, i32, toI64(launch.getBlockSizeX()));
   int32_t flags = 0;
-  if (launch->hasAttr(kCooperativeAttrName))
+  // A launch that is made anew may have lost what it says, the kernel has not:
+  // blocks that do not run together would wait for ever.
+  if (launch->hasAttr(kCooperativeAttrName) ||
+      waiting.contains(launch.getKernelName().getValue()))
     flags |= LOOPC_CUDA_COOPERATIVE;
   if (launch->hasAttr(kClusterAttrName))
     flags |= LOOPC_CUDA_CLUSTER;
@@ -395,6 +400,10 @@ void LaunchLowering::run() {
     if (kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()) ||
         kernel->hasAttr("nvvm.kernel"))
       kernels[kernel.getName()] = number++;
+    kernel.walk([&](LLVM::CallOp call) {
+      if (call.getCallee() == kBarrierName)
+        waiting.insert(kernel.getName());
+    });
   });
   SmallVector<Operation *> ops;
   function.walk([&](Operation *op) {

@@ -38,8 +38,6 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-static constexpr StringLiteral kBarrierName = "loopc_barrier";
-
 /// One block waits by its own barrier. Several count their arrivals: each waits
 /// for the end of the round that its own arrival belongs to. What a block wrote
 /// before is fenced by its first thread, behind the block's barrier. {2} is

@@ -38,35 +38,27 @@ std::string importer::listNames(StringRef prefix, unsigned count,
 // Scores
 //===----------------------------------------------------------------------===//
 
-/// Words that would make the last n words of a sequence ones that it has had.
-/// Each place is compared with the end, shifted by one word after the other.
-static std::string writeRepeatedWords(int64_t n) {
-  std::string text = llvm::formatv(
-      "gram# = Constant<value_ints = [{0}]>()\n"
-      "gramLess# = Constant<value_ints = [{1}]>()\n"
-      "gramMost0# = Sub(length#, gramLess#)\n"
-      "gramMost# = Max(gramMost0#, none)\n"
-      "gramEnd# = Add(gramMost#, gramLess#)\n"
-      "gramWords# = Slice(sequence#, gramLess#, gramEnd#, axis1)\n"
-      "same0# = Equal(gramWords#, gramWords#)\n",
-      n, n - 1);
-  for (int64_t k = 0; k < n - 1; ++k)
-    text += llvm::formatv(
-        "from{0}# = Constant<value_ints = [{0}]>()\n"
-        "to{0}# = Add(from{0}#, gramMost#)\n"
-        "had{0}# = Slice(sequence#, from{0}#, to{0}#, axis1)\n"
-        "last{0}# = Constant<value_ints = [{2}]>()\n"
-        "lastEnd{0}# = Constant<value_ints = [{3}]>()\n"
-        "tail{0}# = Slice(sequence#, last{0}#, lastEnd{0}#, axis1)\n"
-        "equal{0}# = Equal(had{0}#, tail{0}#)\n"
-        "same{1}# = And(same{0}#, equal{0}#)\n",
-        k, k + 1, k - (n - 1),
-        k + 1 == n - 1 ? std::numeric_limits<int64_t>::max() : k + 2 - n);
+std::string importer::writeNGrams(StringRef sequences, int64_t size) {
+  std::string text =
+      llvm::formatv("gramLength# = Shape<start = 1, end = 2>({0})\n"
+                    "gramEnds# = Slice({0}, [{1}], gramLength#, [1])\n",
+                    sequences, size - 1);
+  // Of one word each: all that were there.
+  if (size == 1)
+    return text + "isThere# = gramEnds# == gramEnds#\n";
+  // What is shorter than an n-gram has none: nothing is compared.
   return text +
-         llvm::formatv("limit# = Where(same{0}#, lowest, highest)\n"
-                       "fresh# = ScatterElements<axis = 1, reduction = \"min\">"
-                       "(SCORES, gramWords#, limit#)\n",
-                       n - 1)
+         llvm::formatv(
+             "gramCount# = Max(Squeeze(gramLength#, [0]) - {1}, 0)\n"
+             "gramWidth# = Min(gramLength#, [{1}])\n"
+             "gramPlaces# = Unsqueeze(Range(0, gramCount#, 1), [1]) + Range(0, "
+             "Squeeze(gramWidth#, [0]), 1)\n"
+             "grams# = Gather<axis = 1>({0}, gramPlaces#)\n"
+             "gramTail# = Slice({0}, gramLength# - gramWidth#, gramLength#, "
+             "[1])\n"
+             "sameWords# = int32(grams# == Unsqueeze(gramTail#, [1]))\n"
+             "isThere# = bool(ReduceMin<keepdims = 0>(sameWords#, [2]))\n",
+             sequences, size - 1)
              .str();
 }
 
@@ -94,7 +86,11 @@ std::string importer::writeChanges(const ContribCall &call,
            "repeated# = ScatterElements<axis = 1>(SCORES, sequence#, again#)\n",
            "repeated#");
   if (int64_t n = call.getInt("no_repeat_ngram_size"); n > 0)
-    change(writeRepeatedWords(n), "fresh#");
+    change(writeNGrams("sequence#", n) +
+               "limit# = Where(isThere#, lowest, highest)\n"
+               "fresh# = ScatterElements<axis = 1, reduction = \"min\">"
+               "(SCORES, gramEnds#, limit#)\n",
+           "fresh#");
   if (has(inputs.words))
     change("known# = Where(isWord, SCORES, lowest)\n", "known#");
   if (has(inputs.prefixWords) && isFirst)

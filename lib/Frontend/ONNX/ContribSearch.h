@@ -68,6 +68,11 @@ bool readGpt(const ContribCall &call, int attentionMask, SearchModel &model);
 bool readEncoderDecoder(const ContribCall &call, bool isSpeech,
                         SearchModel &model);
 
+/// gramEnds# [N, W], the last words of all n-grams of `size` words that
+/// `sequences` [N, L] have, and isThere#, true for those whose n-gram the next
+/// word would repeat.
+std::string writeNGrams(StringRef sequences, int64_t size);
+
 /// Where an operator has what changes scores; absent ones are -1.
 struct ScoreInputs {
   int minLength = -1, repetition = -1, words = -1, prefixWords = -1;

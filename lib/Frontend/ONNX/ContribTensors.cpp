@@ -10,7 +10,7 @@
 // Pad, Range), and what onnxruntime's optimizers write for decoders and for
 // models that make images.
 
-#include "ContribOperators.h"
+#include "ContribSearch.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -138,28 +138,11 @@ static std::string writeNGramBlock(const ContribCall &call) {
   int64_t size = call.getInt("ngram_size");
   if (size < 1)
     return call.refuse("'ngram_size' is not there and above 0");
-  std::string text =
-      llvm::formatv("length1 = Shape<start = 1, end = 2>(input_ids)\n"
-                    "ends = Slice(input_ids, [{0}], length1, [1])\n",
-                    size - 1);
-  // Of one token each: all that were there. Of what is shorter nothing is
-  // compared.
-  if (size == 1)
-    text += "isThere = ends == ends\n";
-  else
-    text += llvm::formatv(
-        "count = Max(Squeeze(length1, [0]) - {0}, 0)\n"
-        "places = Unsqueeze(Range(0, count, 1), [1]) + Range(0, {0}, 1)\n"
-        "grams = Gather<axis = 1>(input_ids, places)\n"
-        "tail = Slice(input_ids, Max(length1 - [{0}], [0]), length1, [1])\n"
-        "pads = Concat<axis = 0>([0, 0, 0], Max([{0}] - length1, [0]))\n"
-        "same = int32(grams == Unsqueeze(Pad(tail, pads), [1]))\n"
-        "isThere = bool(ReduceMin<keepdims = 0>(same, [2]))\n",
-        size - 1);
+  std::string text = withSuffix(writeNGrams("input_ids", size), "");
   return text + "never = Constant<value = float {-inf}>()\n"
                 "always = Constant<value = float {inf}>()\n"
                 "scores_out = ScatterElements<axis = 1, reduction = "
-                "\"min\">(scores, ends, Where(isThere, never, always))\n";
+                "\"min\">(scores, gramEnds, Where(isThere, never, always))\n";
 }
 
 //===----------------------------------------------------------------------===//

@@ -291,3 +291,65 @@ func.func @room(%n: i64, %k0: tensor<4x96x64xf32>, %q0: tensor<4x64xf32>) -> (te
   }
   return %out#0, %out#1 : tensor<4x96x64xf32>, tensor<4x64xf32>
 }
+
+// The extents of what a loop around carries are those that it begins with only
+// where each iteration keeps them, whatever its mark says: here there are more
+// rows than %d in all iterations but the first, and those are left as they are.
+// Heads of the second axis have the same extent for all.
+// CHECK-LABEL: func @grows(
+// CHECK: scf.for %{{[^ ]+}} = %c0 to %arg1
+// CHECK: scf.for %{{[^ ]+}} = %c0 to %c64
+// CHECK-NOT: scf.for
+// CHECK: loop.loop {{.*}} : tensor<?x64x64xf32>
+func.func @grows(%n: i64, %parts: index, %more: index, %s0: tensor<?x64x64xf32>) -> tensor<?x64x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.dim %s0, %c0 : tensor<?x64x64xf32>
+  %r = scf.for %p = %c0 to %parts step %c1 iter_args(%s1 = %s0) -> (tensor<?x64x64xf32>) {
+    %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s1 : tensor<?x64x64xf32>) {
+      %first = tensor.extract_slice %s[0, 0, 0] [%d, 64, 64] [1, 1, 1] : tensor<?x64x64xf32> to tensor<?x64x64xf32>
+      %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+          ins(%first : tensor<?x64x64xf32>) outs(%first : tensor<?x64x64xf32>) {
+      ^bb0(%x: f32, %o: f32):
+        %y = arith.addf %x, %x : f32
+        linalg.yield %y : f32
+      } -> tensor<?x64x64xf32>
+      %next = tensor.insert_slice %w into %s[0, 0, 0] [%d, 64, 64] [1, 1, 1] : tensor<?x64x64xf32> into tensor<?x64x64xf32>
+      loop.yield while(%c : i1) carried(%next : tensor<?x64x64xf32>)
+    }
+    %own = tensor.dim %s1, %c0 : tensor<?x64x64xf32>
+    %size = arith.addi %own, %more : index
+    %e = tensor.empty(%size) : tensor<?x64x64xf32>
+    %z = linalg.fill ins(%zero : f32) outs(%e : tensor<?x64x64xf32>) -> tensor<?x64x64xf32>
+    %all = tensor.insert_slice %out into %z[0, 0, 0] [%own, 64, 64] [1, 1, 1] : tensor<?x64x64xf32> into tensor<?x64x64xf32>
+    scf.yield %all : tensor<?x64x64xf32>
+  } {loopc.parallel}
+  return %r : tensor<?x64x64xf32>
+}
+
+// Where each keeps them they are known.
+// CHECK-LABEL: func @stays(
+// CHECK: %[[D:.*]] = tensor.dim
+// CHECK: scf.for %{{[^ ]+}} = %c0 to %arg1
+// CHECK: scf.for %{{[^ ]+}} = %c0 to %[[D]]
+func.func @stays(%n: i64, %parts: index, %s0: tensor<?x64x64xf32>) -> tensor<?x64x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %s0, %c0 : tensor<?x64x64xf32>
+  %r = scf.for %p = %c0 to %parts step %c1 iter_args(%s1 = %s0) -> (tensor<?x64x64xf32>) {
+    %out = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s1 : tensor<?x64x64xf32>) {
+      %first = tensor.extract_slice %s[0, 0, 0] [%d, 64, 64] [1, 1, 1] : tensor<?x64x64xf32> to tensor<?x64x64xf32>
+      %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+          ins(%first : tensor<?x64x64xf32>) outs(%first : tensor<?x64x64xf32>) {
+      ^bb0(%x: f32, %o: f32):
+        %y = arith.addf %x, %x : f32
+        linalg.yield %y : f32
+      } -> tensor<?x64x64xf32>
+      %next = tensor.insert_slice %w into %s[0, 0, 0] [%d, 64, 64] [1, 1, 1] : tensor<?x64x64xf32> into tensor<?x64x64xf32>
+      loop.yield while(%c : i1) carried(%next : tensor<?x64x64xf32>)
+    }
+    scf.yield %out : tensor<?x64x64xf32>
+  }
+  return %r : tensor<?x64x64xf32>
+}

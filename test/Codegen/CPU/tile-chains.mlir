@@ -279,3 +279,57 @@ func.func @writes_in_between(%k: memref<8x1024x32xf32>, %v: memref<8x1024x32xf32
   memref.dealloc %q : memref<8x1024x32xf32>
   return %r : memref<8x1024x32xf32>
 }
+
+// What is written beside the chain's own buffers and looked up by another of
+// its operations, in rows of all tiles, has to be there as a whole.
+// CHECK-LABEL: func @looked_up(
+// CHECK-NOT: scf.for
+func.func @looked_up(%q: memref<8x1024x32xf32>, %k: memref<8x1024x32xf32>, %v: memref<8x1024x32xf32>, %places: memref<1024xindex>) -> memref<8x1024x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %s = memref.alloc() : memref<8x1024x1024xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<8x1024x1024xf32>)
+  linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%q, %k : memref<8x1024x32xf32>, memref<8x1024x32xf32>) outs(%s : memref<8x1024x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  %m = memref.alloc() : memref<8x1024xf32>
+  linalg.fill ins(%zero : f32) outs(%m : memref<8x1024xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s : memref<8x1024x1024xf32>) outs(%m : memref<8x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  }
+  %y = memref.alloc() : memref<8x1024x1024xf32>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%s, %m : memref<8x1024x1024xf32>, memref<8x1024xf32>) outs(%y : memref<8x1024x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %t = arith.subf %a, %b : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(h, i, j) -> (i)>, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%places : memref<1024xindex>) outs(%s : memref<8x1024x1024xf32>) {
+  ^bb0(%at: index, %o: f32):
+    %h = linalg.index 0 : index
+    %j = linalg.index 2 : index
+    %e = memref.load %y[%h, %at, %j] : memref<8x1024x1024xf32>
+    %t = arith.mulf %o, %e : f32
+    linalg.yield %t : f32
+  }
+  memref.dealloc %m : memref<8x1024xf32>
+  memref.dealloc %y : memref<8x1024x1024xf32>
+  %r = memref.alloc() : memref<8x1024x32xf32>
+  linalg.fill ins(%zero : f32) outs(%r : memref<8x1024x32xf32>)
+  linalg.generic {indexing_maps = [#left, #values, #result], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%s, %v : memref<8x1024x1024xf32>, memref<8x1024x32xf32>) outs(%r : memref<8x1024x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  memref.dealloc %s : memref<8x1024x1024xf32>
+  return %r : memref<8x1024x32xf32>
+}

@@ -42,3 +42,31 @@ func.func @channels(%one1: i1, %one2: i1, %x: memref<?x?x?xf32>, %z: memref<?x?x
   }
   return
 }
+
+// What a branch reads is no part of the places that are known: the axes stay
+// two.
+// CHECK-LABEL: func @branch
+// CHECK-NOT:     memref.reinterpret_cast
+// CHECK:         return
+func.func @branch(%one: i1, %p: i1, %x: memref<?x?x?xf32>, %z: memref<?x?x?xf32>, %y: memref<?x?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel", "parallel"]}
+      outs(%y : memref<?x?x?xf32>) {
+  ^bb0(%out: f32):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %k = linalg.index 2 : index
+    %pj = arith.select %one, %c0, %j : index
+    %pk = arith.select %one, %c0, %k : index
+    %v = memref.load %z[%i, %pj, %pk] : memref<?x?x?xf32>
+    %w = scf.if %p -> f32 {
+      %own = memref.load %x[%i, %j, %k] : memref<?x?x?xf32>
+      scf.yield %own : f32
+    } else {
+      scf.yield %v : f32
+    }
+    %s = arith.addf %v, %w : f32
+    linalg.yield %s : f32
+  }
+  return
+}

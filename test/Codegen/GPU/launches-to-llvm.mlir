@@ -38,6 +38,33 @@ module attributes {gpu.container_module} {
 
 // -----
 
+// Blocks that wait for one another run together, whether or not the launch says
+// so.
+// CHECK-LABEL: func.func @loopc_entry(%arg0: !rt.run
+// CHECK: %[[COOPERATIVE:.+]] = llvm.mlir.constant(1 : i32) : i32
+// CHECK: llvm.call @loopc_rt_cuda_launch(%{{[0-9]+}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[COOPERATIVE]], %{{.*}})
+module attributes {gpu.container_module} {
+  gpu.module @loopc_kernels {
+    llvm.func @loopc_barrier(%control: !llvm.ptr) {
+      llvm.return
+    }
+    llvm.func @loop_0(%control: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+      llvm.call @loopc_barrier(%control) : (!llvm.ptr) -> ()
+      llvm.return
+    }
+  }
+  func.func @loopc_entry(%run: !rt.run, %in: !llvm.ptr, %out: !llvm.ptr) -> i32 {
+    %c2 = arith.constant 2 : index
+    %c256 = arith.constant 256 : index
+    %null = llvm.mlir.zero : !llvm.ptr
+    %ok = llvm.mlir.constant(0 : i32) : i32
+    gpu.launch_func @loopc_kernels::@loop_0 blocks in (%c2, %c2, %c2) threads in (%c256, %c2, %c2) args(%null : !llvm.ptr)
+    return %ok : i32
+  }
+}
+
+// -----
+
 // A graph: its description, in which kernels have the program's numbers, a count
 // of blocks for each node, and the words of the arguments.
 // CHECK: llvm.mlir.global internal constant @loopc_cuda_graph_0(dense<[3, 1, 1, 3, -1, -1, 1, 1, -1, 0, 1, 0, 0, -1, 0, 32]> : tensor<16xi32>)

@@ -74,7 +74,6 @@ public:
   /// Signless element type that result `i` must have.
   mlir::Type resultElementType(unsigned i = 0);
   bool isResultUnsigned(unsigned i = 0);
-  bool isResultString(unsigned i = 0);
   /// Type of result `i` as inferred, signless; unranked where unknown.
   mlir::TensorType resultType(unsigned i = 0);
   void setResult(unsigned i, mlir::Value value);
@@ -138,8 +137,6 @@ public:
   mlir::DenseElementsAttr constantInput(unsigned i);
   /// Integers of input `i` where it is a constant (any integer type).
   std::optional<llvm::SmallVector<int64_t>> constantInts(unsigned i);
-  /// Strings of input `i` where it is a constant.
-  std::optional<llvm::SmallVector<llvm::StringRef>> constantStrings(unsigned i);
   mlir::Value index(int64_t value);
   /// Of a string: the empty one.
   mlir::Value constant(mlir::Type scalarType, double value);
@@ -147,8 +144,6 @@ public:
   mlir::Value asIndex(mlir::OpFoldResult value);
   /// Integer scalar or rank-0 / one-element tensor to index.
   mlir::Value toIndex(mlir::Value value, bool isUnsigned = false);
-  /// Element `k` of rank-1 integer input `i`, as index.
-  mlir::Value indexElement(unsigned i, int64_t k);
   /// The one element of a one-element (any rank) tensor, as a scalar; the run
   /// ends with an error where a dynamic shape holds another number.
   mlir::Value scalar(mlir::Value tensor);

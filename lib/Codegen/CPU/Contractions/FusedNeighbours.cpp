@@ -224,7 +224,8 @@ static bool mayMoveDown(linalg::LinalgOp op, Operation *next,
   return true;
 }
 
-/// The first operation behind `op` that takes what it writes, with which value.
+/// The first operation behind `op` that takes what it writes, with which value;
+/// null where one before it looks that up in its body.
 static std::pair<linalg::GenericOp, OpOperand *> readerOf(linalg::LinalgOp op) {
   Value written = getViewRoot(op.getDpsInits()[0]);
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode()) {
@@ -236,7 +237,8 @@ static std::pair<linalg::GenericOp, OpOperand *> readerOf(linalg::LinalgOp op) {
         return {generic,
                 generic && generic.isDpsInput(&operand) ? &operand : nullptr};
       }
-    if (next->getNumRegions() != 0 && !isa<linalg::LinalgOp>(next))
+    if (usesView(next, written) ||
+        (next->getNumRegions() != 0 && !isa<linalg::LinalgOp>(next)))
       break;
   }
   return {};

@@ -73,9 +73,16 @@ static memref::SubViewOp writtenPart(linalg::FillOp fill, Operation *&writer) {
       continue;
     if (writer->getNumRegions() != 0 && !isa<linalg::LinalgOp>(writer))
       return {};
-    if (llvm::any_of(writer->getOperands(), [&](Value operand) {
-          return getViewRoot(operand) == buffer;
-        }))
+    // Bodies look elements up as well.
+    auto usesBuffer = [&](Operation *op) {
+      return llvm::any_of(op->getOperands(), [&](Value operand) {
+        return getViewRoot(operand) == buffer;
+      });
+    };
+    WalkResult found = writer->walk([&](Operation *op) {
+      return usesBuffer(op) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (found.wasInterrupted())
       break;
   }
   auto op = dyn_cast_or_null<linalg::GenericOp>(writer);

@@ -8,8 +8,6 @@
 
 #include "AxisClasses.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
-#include "loopc/Dialect/Nest/IR/Parallel.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -46,21 +44,6 @@ void AxisClasses::joinAll(Value x, Value y) {
     join(axisOf(x, k), axisOf(y, k));
 }
 
-/// What loops over parts around have begun with, of which `value` is a later
-/// version: their iterations are independent, so that each writes elements of
-/// what is there, and the shape stays.
-static Value originOf(Value value) {
-  for (auto arg = dyn_cast<BlockArgument>(value); arg;
-       arg = dyn_cast<BlockArgument>(value)) {
-    auto parts = dyn_cast<scf::ForOp>(arg.getOwner()->getParentOp());
-    if (!parts || !parts->hasAttr(kParallelAttrName) ||
-        arg == parts.getInductionVar())
-      break;
-    value = parts.getTiedLoopInit(arg)->get();
-  }
-  return value;
-}
-
 OpFoldResult AxisClasses::extentOf(Value tensor, unsigned axis) {
   auto initOf = [&](Value value) {
     auto arg = dyn_cast<BlockArgument>(value);
@@ -71,14 +54,13 @@ OpFoldResult AxisClasses::extentOf(Value tensor, unsigned axis) {
   while (auto made = tensor.getDefiningOp<tensor::InsertSliceOp>())
     tensor = made.getDest();
   if (Value init = initOf(tensor))
-    return resolveDim(b, loop.getLoc(), originOf(init), axis);
-  OpFoldResult extent = resolveDim(b, loop.getLoc(), originOf(tensor), axis);
+    return resolveDim(b, loop.getLoc(), init, axis);
+  OpFoldResult extent = resolveDim(b, loop.getLoc(), tensor, axis);
   auto value = dyn_cast<Value>(extent);
   auto dim = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
   Value init = dim ? initOf(dim.getSource()) : Value();
   return init && dim.getConstantIndex()
-             ? resolveDim(b, loop.getLoc(), originOf(init),
-                          *dim.getConstantIndex())
+             ? resolveDim(b, loop.getLoc(), init, *dim.getConstantIndex())
              : extent;
 }
 

@@ -15,8 +15,6 @@
 
 #include "AxisClasses.h"
 #include "loopc/Codegen/CPU/Passes.h"
-#include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
-#include "loopc/Dialect/Loop/Transforms/MergePorts.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/RT/IR/RT.h"
@@ -27,8 +25,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace loopc {
@@ -728,45 +724,16 @@ LoopOp BatchInterchange::rewrite() {
   return inner;
 }
 
-/// True for a loop of several buffers with room, each of which has its length.
-static bool carriesLengths(LoopOp loop) {
-  auto args = loop.getCarriedArgs();
-  return llvm::count_if(
-             args, [](Value arg) { return arg.getType().isIntOrIndex(); }) >
-             1 &&
-         llvm::count_if(args, [](Value arg) {
-           return rankedType(arg) && rankedType(arg).getRank() > 1;
-         }) > 1;
-}
-
 namespace {
 struct CpuInterchangeBatches
     : loopc::impl::CpuInterchangeBatchesBase<CpuInterchangeBatches> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    if (llvm::any_of(collectLoops(getOperation()), carriesLengths) &&
-        failed(mergeLengths(rewriter)))
-      return signalPassFailure();
     for (LoopOp loop : collectLoops(getOperation()))
       run(rewriter, loop);
   }
 
-  /// Makes lengths that are equal one port, after which the checks that they
-  /// agree are gone: no part of a loop could make these.
-  LogicalResult mergeLengths(IRRewriter &rewriter) {
-    OpPassManager before(func::FuncOp::getOperationName()), behind = before;
-    before.addPass(createCanonicalizer());
-    before.addPass(createCSEPass());
-    behind.addPass(createCSEPass());
-    behind.addPass(createCanonicalizer());
-    if (failed(runPipeline(before, getOperation())))
-      return failure();
-    for (LoopOp loop : collectLoops(getOperation()))
-      mergeEqualPorts(rewriter, loop, work);
-    return runPipeline(behind, getOperation());
-  }
-  uint64_t work = 0; ///< what mergeEqualPorts() counts
-
+private:
   void run(IRRewriter &rewriter, LoopOp loop) {
     if (isCold(loop))
       return;

@@ -306,11 +306,19 @@ bool Chain::areWritesIndependent() const {
     std::optional<Places> axes = findAxes(write);
     if (!axes || !isKnownByViewsOnly(root))
       return false;
-    for (linalg::LinalgOp op : ops)
+    for (linalg::LinalgOp op : ops) {
       for (OpOperand &operand : op->getOpOperands())
         if (getViewRoot(operand.get()) == root &&
             (operand.get() != write.get() || findAxes(operand) != axes))
           return false;
+      // A body looks elements up in rows that others may not have written yet.
+      WalkResult looksUp = op->walk([&](memref::LoadOp load) {
+        return getViewRoot(load.getMemRef()) == root ? WalkResult::interrupt()
+                                                     : WalkResult::advance();
+      });
+      if (looksUp.wasInterrupted())
+        return false;
+    }
     return true;
   };
   for (linalg::LinalgOp op : ops)
@@ -435,6 +443,13 @@ bool Chain::canMoveDown() {
       if (user->getBlock() != last->getBlock())
         return false;
   return true;
+}
+
+void Chain::forEachOp(llvm::function_ref<void(Operation *)> visit) const {
+  for (linalg::LinalgOp op : getOps())
+    visit(op);
+  for (scf::IfOp branch : members.branches)
+    branch->walk(visit);
 }
 
 bool Chain::findFrom(OpOperand &rows) {

@@ -33,6 +33,8 @@ public:
   bool find();
   /// Its operations, in their order.
   llvm::SmallVector<mlir::linalg::LinalgOp> getOps() const;
+  /// Visits its operations, and those of its branches: emit() takes them away.
+  void forEachOp(llvm::function_ref<void(mlir::Operation *)> visit) const;
   void emit(mlir::RewriterBase &rewriter);
 
 private:

@@ -115,7 +115,10 @@ bool BroadcastJoiner::match() {
   // One of three axes is left to be dealt to threads.
   if (!op.hasPureBufferSemantics() || op.getNumLoops() < 3 ||
       op.getNumParallelLoops() != op.getNumLoops() ||
-      ShapedType::isStatic(op.getStaticLoopRanges()[last]))
+      ShapedType::isStatic(op.getStaticLoopRanges()[last]) ||
+      llvm::any_of(*op.getBody(), [](Operation &inner) {
+        return inner.getNumRegions() != 0; // may hide loads and numbers
+      }))
     return false;
   auto loads = op.getBody()->getOps<memref::LoadOp>();
   if (loads.empty() ||

@@ -101,11 +101,17 @@ bool loopc::variesAlong(Value value, linalg::GenericOp op, unsigned dim) {
       if (op.getMatchingIndexingMap(op.getMatchingOpOperand(argument))
               .isFunctionOfDim(dim))
         return true;
-    } else if (auto number = next.getDefiningOp<linalg::IndexOp>()) {
-      if (number.getDim() == dim)
-        return true;
     } else {
-      llvm::append_range(worklist, next.getDefiningOp()->getOperands());
+      // A result depends on what the regions of its operation read, too.
+      WalkResult found = next.getDefiningOp()->walk([&](Operation *inner) {
+        auto number = dyn_cast<linalg::IndexOp>(inner);
+        if (number && number.getDim() == dim)
+          return WalkResult::interrupt();
+        llvm::append_range(worklist, inner->getOperands());
+        return WalkResult::advance();
+      });
+      if (found.wasInterrupted())
+        return true;
     }
   }
   return false;

@@ -282,8 +282,7 @@ struct CpuTileChains : loopc::impl::CpuTileChainsBase<CpuTileChains> {
       Chain chain(op);
       if (!chain.find())
         continue;
-      for (linalg::LinalgOp member : chain.getOps())
-        gone.insert(member);
+      chain.forEachOp([&](Operation *member) { gone.insert(member); });
       chain.emit(rewriter);
       ++numTiled;
     }

@@ -167,11 +167,6 @@ bool NodeLowering::isString(unsigned i) {
                        getElementTypeOrSelf(node.getInputs()[i].getType()));
 }
 
-bool NodeLowering::isResultString(unsigned i) {
-  return isa<onnx::StringType>(
-      getElementTypeOrSelf(node.getResult(i).getType()));
-}
-
 void NodeLowering::setResult(unsigned i, Value value) { results[i] = value; }
 
 //===----------------------------------------------------------------------===//
@@ -339,23 +334,6 @@ DenseElementsAttr NodeLowering::constantInput(unsigned i) {
   return denseConstant(value);
 }
 
-std::optional<SmallVector<StringRef>>
-NodeLowering::constantStrings(unsigned i) {
-  if (!isString(i))
-    return std::nullopt;
-  // Constants of strings are lowered after all nodes.
-  Value value = node.getInputs()[i];
-  while (auto cast = value.getDefiningOp<tensor::CastOp>())
-    value = cast.getSource();
-  auto constant = value.getDefiningOp<onnx::ConstantOp>();
-  auto elements = constant
-                      ? dyn_cast<DenseStringElementsAttr>(constant.getValue())
-                      : DenseStringElementsAttr();
-  if (!elements)
-    return std::nullopt;
-  return llvm::to_vector(elements.getValues<StringRef>());
-}
-
 std::optional<SmallVector<int64_t>> NodeLowering::constantInts(unsigned i) {
   if (!has(i))
     return std::nullopt;
@@ -426,14 +404,6 @@ Value NodeLowering::toIndex(Value value, bool isUnsigned) {
   if (isUnsigned)
     return b.createOrFold<arith::IndexCastUIOp>(b.getIndexType(), value);
   return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
-}
-
-Value NodeLowering::indexElement(unsigned i, int64_t k) {
-  if (std::optional<SmallVector<int64_t>> values = constantInts(i))
-    return index((*values)[k]);
-  Value element =
-      b.createOrFold<tensor::ExtractOp>(in(i), ValueRange{index(k)});
-  return toIndex(element, isUnsigned(i));
 }
 
 Value NodeLowering::scalar(Value tensor) {

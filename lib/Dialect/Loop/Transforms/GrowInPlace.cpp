@@ -173,6 +173,19 @@ private:
     }
   }
 
+  /// As many iterations as there are; of more than any memory has room for
+  /// (`step` elements each), so many that the buffer is refused: a larger
+  /// product would wrap to a small one.
+  Value limitCount(Value step) {
+    constexpr int64_t kMost = int64_t(1) << 62;
+    Value count = asValue(trips);
+    Value one = asValue(b.getIndexAttr(1)),
+          most = asValue(b.getIndexAttr(kMost));
+    step = b.createOrFold<arith::MaxUIOp>(step, one);
+    most = b.createOrFold<arith::DivUIOp>(most, step);
+    return b.createOrFold<arith::MinUIOp>(count, most);
+  }
+
   /// The buffer that the loop begins with, and where the init is in it.
   std::pair<Value, Value> makeBuffer(Value init, Value length) {
     if (!exact)
@@ -183,7 +196,7 @@ private:
       front = add(front, sizeOfParts(c, 0, c.own));
       back = add(back, sizeOfParts(c, c.own + 1, c.parts.size()));
     }
-    Value count = asValue(trips);
+    Value count = limitCount(add(front, back));
     front = b.createOrFold<arith::MulIOp>(front, count);
     back = b.createOrFold<arith::MulIOp>(back, count);
     SmallVector<OpFoldResult> extents(dims);

@@ -207,8 +207,9 @@ OpFoldResult DimFinder::dimOfProducer(OpResult value, int64_t axis) {
 }
 
 /// The dimension of a block argument where it is another value's for sure: a
-/// slice's is its source's; inputs of the model share dimensions of one name
-/// (the border checks them).
+/// slice's is its source's; what an `scf.for` carries and writes into has that
+/// of its init; inputs of the model share dimensions of one name (the border
+/// checks them).
 OpFoldResult DimFinder::dimOfArgument(Value value, int64_t axis) {
   auto arg = dyn_cast<BlockArgument>(value);
   if (!arg)
@@ -221,6 +222,17 @@ OpFoldResult DimFinder::dimOfArgument(Value value, int64_t axis) {
     unsigned k = arg.getArgNumber() - first;
     int64_t sliceAxis = loop.getSliceAxes()[k];
     return resolve(loop.getSlices()[k], axis < sliceAxis ? axis : axis + 1);
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+    // A body that is still being made yields nothing yet.
+    Block *body = loop.getBody();
+    if (arg == loop.getInductionVar() || body->empty() ||
+        !isa<scf::YieldOp>(body->back()))
+      return {};
+    unsigned k = arg.getArgNumber() - loop.getNumInductionVars();
+    return keepsShape(loop.getYieldedValues()[k], arg)
+               ? resolve(loop.getInitArgs()[k], axis)
+               : OpFoldResult();
   }
   auto function = dyn_cast<func::FuncOp>(parent);
   if (!function || !arg.getOwner()->isEntryBlock())

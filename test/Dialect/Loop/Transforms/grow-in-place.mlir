@@ -12,7 +12,9 @@ func.func @counted(%n: i64, %x0: tensor<8x?xf32>, %e: tensor<8x2xf32>) -> tensor
   %c2 = arith.constant 2 : index
   // CHECK-DAG: %[[LENGTH:.*]] = tensor.dim %[[X0]]
   // CHECK-DAG: %[[TRIPS:.*]] = arith.index_cast
-  // CHECK: %[[MORE:.*]] = arith.muli %[[TRIPS]], %{{.*}}
+  // More trips than any memory has room for make no small product.
+  // CHECK: %[[LIMITED:.*]] = arith.minui %[[TRIPS]], %c2305843009213693952
+  // CHECK: %[[MORE:.*]] = arith.muli %[[LIMITED]], %{{.*}}
   // CHECK: %[[SIZE:.*]] = arith.addi %[[LENGTH]], %[[MORE]]
   // CHECK: %[[EMPTY:.*]] = tensor.empty(%[[SIZE]])
   // CHECK: %[[INIT:.*]] = tensor.insert_slice %[[X0]] into %[[EMPTY]][0, 0] [8, %[[LENGTH]]]

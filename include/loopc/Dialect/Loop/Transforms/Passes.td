@@ -199,7 +199,9 @@ def LoopFuseLoops : Pass<"loop-fuse-loops", "::mlir::func::FuncOp"> {
     both can fail: all errors of the first loop come before those of the second
     (`loop_order`). Not where one of them has products of matrices: those are
     computed for all iterations at once, and two loops one behind the other have
-    the cache for one set of weights at a time.
+    the cache for one set of weights at a time. For a CPU, not where both compute
+    elementary functions: each is a polynomial, and the constants of a few stay
+    in registers.
 
     ```mlir
     %y = loop.loop (%i ...) trips(%n : i64) collect(tensor<?x4xf32> axis 0) {
@@ -215,6 +217,33 @@ def LoopFuseLoops : Pass<"loop-fuse-loops", "::mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [Statistic<"numFused", "fused", "loops that were fused">];
+  let dependentDialects = ["::loopc::loop::LoopDialect"];
+}
+
+def LoopMergeLengths : Pass<"loop-merge-lengths", "::mlir::func::FuncOp"> {
+  let summary = "make one of the lengths of buffers that grow together";
+  let description = [{
+    Each value that grows in a loop has its own length once
+    `loop-grow-in-place` has given it a buffer with room. Where two values grow
+    alike (keys and values of an attention) the lengths begin alike and go on
+    alike: they become one carried value. What compares them, as broadcasting
+    does, is known then, and so is that it cannot fail.
+
+    Functions without a loop that carries several numbers and several matrices
+    are left as they are; others are canonicalized.
+
+    ```mlir
+    loop.loop (...) carried(%k = %k0 : tensor<?x64xf32>, %v = %v0 : tensor<?x64xf32>,
+                            %n = %c0 : index, %m = %c0 : index) {
+      %same = arith.cmpi eq, %n, %m : index
+      ...
+      loop.yield while(%c : i1) carried(%k1, %v1, %n1, %m1 ...) // %n + 1, %m + 1
+    // becomes
+    loop.loop (...) carried(%k = ..., %v = ..., %n = %c0 : index) {
+    ```
+  }];
+  let statistics = [
+    Statistic<"numMerged", "merged", "loops some ports of which were merged">];
   let dependentDialects = ["::loopc::loop::LoopDialect"];
 }
 
