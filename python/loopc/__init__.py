@@ -16,7 +16,8 @@ The surface is onnxruntime's where the thing is the same::
 `load` runs a shared library.
 """
 
-from typing import NoReturn
+import importlib
+from typing import Any
 
 from loopc import _loopc
 from loopc._binding import IOBinding
@@ -159,5 +160,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> NoReturn:
+def __getattr__(name: str) -> Any:
+    if name == "capi":
+        # A part of onnxruntime once that is imported, with its modules.
+        for module in ("_pybind_state", "onnxruntime_inference_collection"):
+            importlib.import_module(f"loopc.capi.{module}")
+        return importlib.import_module("loopc.capi")
     raise missing(__name__, name)
