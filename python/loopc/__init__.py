@@ -74,7 +74,7 @@ from loopc._ort_device import (
     OrtMemoryInfo,
     OrtMemType,
 )
-from loopc._ort_value import OrtValue, copy_tensors
+from loopc._ort_value import OrtValue, SparseTensor, copy_tensors
 from loopc._paths import get_ep_library, get_include, get_library_dirs
 from loopc._session import InferenceSession, ModelMetadata, NodeArg, RunStatistics, load
 from loopc._torch import TorchFunction, export
@@ -124,6 +124,7 @@ __all__ = [
     "SessionIOBinding",
     "SessionOptions",
     "Severity",
+    "SparseTensor",
     "Status",
     "TorchFunction",
     "__version__",

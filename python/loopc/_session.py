@@ -165,10 +165,7 @@ def _restore(
     states: dict[str, Any],
     added: dict[str, Any],
 ) -> "InferenceSession":
-    """A session like the one that was copied, with the attributes that were added to it.
-
-    A subclass may take other arguments than this class does: its constructor is not called.
-    """
+    """A session like the one that was copied; the constructor of a subclass is not called."""
     options = origin.options
     if origin.name is not None:
         assert origin.path is not None

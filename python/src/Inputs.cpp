@@ -273,7 +273,7 @@ void Inputs::convertSequence(nb::handle object, const loopc_type &type,
                              const std::string &where, loopc_value &value) {
   if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr()))
     throw ArgumentTypeError(where + ": expected a list for a sequence, got " +
-                        typeOf(object));
+                            typeOf(object));
   if (!type.element)
     throw ArgumentError(where + ": the sequence has no element type");
   // A copy: conversion runs Python code, which might change a list.
