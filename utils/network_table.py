@@ -202,9 +202,7 @@ def enums_module() -> str:
     """python/loopc/_network_enums.py."""
     types = data_types()
     kinds = sorted((layer.number, layer.kind) for layer in layers())
-    body = "from enum import Enum, IntEnum\n"
-    body += '\n\nclass Named(IntEnum):\n    """Prints as TensorRT\'s do: LayerType.SHUFFLE."""\n\n'
-    body += "    __str__ = Enum.__str__\n    __format__ = Enum.__format__\n"
+    body = "from loopc._enums import Named\n"
     body += _enum(
         "DataType",
         "Element types; from DOUBLE on they are loopc's own.",

@@ -16,7 +16,8 @@ The surface is onnxruntime's where the thing is the same::
 `load` runs a shared library.
 """
 
-from typing import NoReturn
+import importlib
+from typing import Any
 
 from loopc import _loopc
 from loopc._binding import IOBinding
@@ -73,7 +74,7 @@ from loopc._ort_device import (
     OrtMemoryInfo,
     OrtMemType,
 )
-from loopc._ort_value import OrtValue, copy_tensors
+from loopc._ort_value import OrtValue, SparseTensor, copy_tensors
 from loopc._paths import get_ep_library, get_include, get_library_dirs
 from loopc._session import InferenceSession, ModelMetadata, NodeArg, RunStatistics, load
 from loopc._torch import TorchFunction, export
@@ -123,6 +124,7 @@ __all__ = [
     "SessionIOBinding",
     "SessionOptions",
     "Severity",
+    "SparseTensor",
     "Status",
     "TorchFunction",
     "__version__",
@@ -159,5 +161,10 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> NoReturn:
+def __getattr__(name: str) -> Any:
+    if name == "capi":
+        # A part of onnxruntime once that is imported, with its modules.
+        for module in ("_pybind_state", "onnxruntime_inference_collection"):
+            importlib.import_module(f"loopc.capi.{module}")
+        return importlib.import_module("loopc.capi")
     raise missing(__name__, name)

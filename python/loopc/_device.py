@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from loopc import _loopc
-from loopc._errors import DeviceError, InvalidArgument, Status
+from loopc._errors import DeviceError, InvalidArgument, InvalidType, Status
 
 CPU = "CPUExecutionProvider"
 CUDA = "CUDAExecutionProvider"
@@ -174,13 +174,13 @@ def choose_place(
         given: Any = provider_options
         if given is not None and not isinstance(given, Sequence):
             kind = type(given).__qualname__
-            raise InvalidArgument(f"provider_options: expected a list of dicts, got {kind}")
+            raise InvalidType(f"provider_options: expected a list of dicts, got {kind}")
         if any(given or ()):
             raise InvalidArgument("provider_options: there are no providers that they are for")
         return Place()
     if isinstance(providers, str) or not isinstance(providers, Sequence):
         kind = f"{type(providers).__module__}.{type(providers).__qualname__}"
-        raise InvalidArgument(f"providers: expected a list of names, got {kind}")
+        raise InvalidType(f"providers: expected a list of names, got {kind}")
     named = _with_options(providers, provider_options)
     places: list[Place] = []
     missing: list[str] = []

@@ -181,7 +181,6 @@ _MISSING = {
     "AdapterFormat": "there are no adapters; merge them into the model's weights",
     "LoraAdapter": "there are no adapters; merge them into the model's weights",
     "ModelCompiler": "loopc.compile writes objects and shared libraries",
-    "SparseTensor": "there are no sparse tensors at the border of a model",
     "OrtEpDevice": "providers are no plug-ins",
     "OrtHardwareDevice": "providers are no plug-ins",
     "OrtSyncStream": "RunOptions.stream takes a CUstream",

@@ -75,6 +75,10 @@ class InvalidType(InvalidArgument, TypeError):  # noqa: N818
     """An argument of a Python type that is not expected."""
 
 
+class NoSuchEntry(InvalidArgument, RuntimeError):  # noqa: N818
+    """A configuration entry that was not added, for which onnxruntime raises RuntimeError."""
+
+
 # Below and in loopc.capi.onnxruntime_pybind11_state: the categories of
 # onnxruntime's errors, which programs that were written for it catch.
 

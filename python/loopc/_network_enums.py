@@ -8,14 +8,7 @@
 # Made by utils/network_table.py from include/loopc/Frontend/Network; ./dev docs writes it again.
 """Enumerators as TensorRT spells them."""
 
-from enum import Enum, IntEnum
-
-
-class Named(IntEnum):
-    """Prints as TensorRT's do: LayerType.SHUFFLE."""
-
-    __str__ = Enum.__str__
-    __format__ = Enum.__format__
+from loopc._enums import Named
 
 
 class DataType(Named):

@@ -12,12 +12,12 @@ import operator
 import os
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from enum import IntEnum
 from typing import Any, Protocol, TypeAlias
 
 from loopc import _loopc
 from loopc._arguments import flag
-from loopc._errors import InvalidArgument, InvalidType
+from loopc._enums import Named
+from loopc._errors import InvalidArgument, InvalidType, NoSuchEntry
 from loopc._initializers import Initializers
 
 
@@ -39,7 +39,7 @@ A network is a `loopc.network.INetworkDefinition`.
 """
 
 
-class GraphOptimizationLevel(IntEnum):
+class GraphOptimizationLevel(Named):
     """onnxruntime's levels: -O1 for the first two, -O2, and the default."""
 
     ORT_DISABLE_ALL = 0
@@ -49,14 +49,14 @@ class GraphOptimizationLevel(IntEnum):
     ORT_ENABLE_ALL = 99
 
 
-class ExecutionMode(IntEnum):
+class ExecutionMode(Named):
     """onnxruntime's modes; a run has no threads between operators in either."""
 
     ORT_SEQUENTIAL = 0
     ORT_PARALLEL = 1
 
 
-class ExecutionOrder(IntEnum):
+class ExecutionOrder(Named):
     """onnxruntime's orders of operators; the compiler chooses its own."""
 
     DEFAULT = 0
@@ -67,7 +67,7 @@ class ExecutionOrder(IntEnum):
 class _Choice:
     """An attribute that holds a member of an enumeration, and refuses what is none."""
 
-    def __init__(self, kind: type[IntEnum]) -> None:
+    def __init__(self, kind: type[Named]) -> None:
         self._kind = kind
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -123,7 +123,7 @@ class _Configurable:
 
     def _get_entry(self, key: str) -> str:
         if key not in self._entries:
-            raise InvalidArgument(f"there is no configuration entry {key!r}")
+            raise NoSuchEntry(f"there is no configuration entry {key!r}")
         return self._entries[key]
 
 
@@ -601,7 +601,7 @@ def names(name: str, value: Any) -> list[str]:
     except (TypeError, ValueError):
         given = None
     if given is None:
-        raise InvalidArgument(f"{name}: expected a list of names, got {value!r}")
+        raise InvalidType(f"{name}: expected a list of names, got {value!r}")
     return [str(text(name, one) or "") for one in given]
 
 
@@ -628,7 +628,7 @@ def extents_by_name(value: Any) -> dict[str, int]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidArgument(f"dims: expected a dict, got {type(value).__qualname__}")
+        raise InvalidType(f"dims: expected a dict, got {type(value).__qualname__}")
     return {
         str(text("dims", name)): whole(f"dims: {name!r}", extent) for name, extent in value.items()
     }
@@ -639,7 +639,7 @@ def shapes_by_name(value: Any) -> dict[str, list[int | None]]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidArgument(f"shapes: expected a dict, got {type(value).__qualname__}")
+        raise InvalidType(f"shapes: expected a dict, got {type(value).__qualname__}")
     shapes: dict[str, list[int | None]] = {}
     for name, shape in value.items():
         what = f"shapes: {name!r}"
@@ -656,7 +656,7 @@ def states_by_name(value: Any) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise InvalidArgument(f"states: expected a dict, got {type(value).__qualname__}")
+        raise InvalidType(f"states: expected a dict, got {type(value).__qualname__}")
     return {
         str(text("states", before)): str(text("states", after)) for before, after in value.items()
     }

@@ -9,15 +9,14 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-
+from loopc._enums import Named
 from loopc._errors import InvalidArgument
 
 #: onnxruntime's numbers of kinds of devices, and of the vendor that a name stands for.
 _KINDS = {"cpu": (0, 0), "gpu": (1, 0), "cuda": (1, 0x10DE)}
 
 
-class OrtAllocatorType(IntEnum):
+class OrtAllocatorType(Named):
     """onnxruntime's allocators; loopc has one."""
 
     INVALID = -1
@@ -25,7 +24,7 @@ class OrtAllocatorType(IntEnum):
     ORT_ARENA_ALLOCATOR = 1
 
 
-class OrtMemType(IntEnum):
+class OrtMemType(Named):
     """What memory is used for."""
 
     CPU_INPUT = -2
@@ -34,18 +33,24 @@ class OrtMemType(IntEnum):
     DEFAULT = 0
 
 
-class OrtDeviceMemoryType(IntEnum):
+class OrtDeviceMemoryType(Named):
     """What can reach memory of a device."""
 
     DEFAULT = 0
     HOST_ACCESSIBLE = 5
 
 
-class OrtDeviceVendorId(IntEnum):
+class OrtDeviceVendorId(Named):
     """PCI's numbers of vendors."""
 
     NONE = 0
+    AMD = 0x1002
     NVIDIA = 0x10DE
+    ARM = 0x13B5
+    MICROSOFT = 0x1414
+    HUAWEI = 0x19E5
+    QUALCOMM = 0x5143
+    INTEL = 0x8086
 
 
 class OrtDevice:

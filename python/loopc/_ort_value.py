@@ -126,6 +126,13 @@ def array_at(element_type: Any, shape: Sequence[int], address: int) -> np.ndarra
     return np.ndarray(known, dtype, memory)
 
 
+class SparseTensor:
+    """onnxruntime's class, for programs that name it in types: nothing here makes one."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise InvalidArgument("there are no sparse tensors at the border of a model")
+
+
 class OrtValue:
     """A value of an input or output, with the methods of onnxruntime's class.
 

@@ -8,6 +8,7 @@
 """InferenceSession, shaped like onnxruntime's."""
 
 import copy
+import copyreg
 import os
 import threading
 import time
@@ -32,6 +33,7 @@ from loopc._environment import log
 from loopc._errors import (
     Diagnostic,
     InvalidArgument,
+    InvalidType,
     RawDiagnostic,
     Severity,
     compile_error,
@@ -161,8 +163,9 @@ def _restore(
     place: Place,
     device_outputs: bool,
     states: dict[str, Any],
+    added: dict[str, Any],
 ) -> "InferenceSession":
-    """A session like the one that was copied."""
+    """A session like the one that was copied; the constructor of a subclass is not called."""
     options = origin.options
     if origin.name is not None:
         assert origin.path is not None
@@ -170,12 +173,19 @@ def _restore(
     else:
         model: Any = origin.data if origin.path is None else os.fsdecode(origin.path)
         device = None if place.device is None else f"cuda:{place.device}"
-        session = kind(
-            model, options, device=device, device_outputs=device_outputs, **origin.arguments
+        session = kind.__new__(kind)
+        InferenceSession.__init__(
+            session,
+            model,
+            options,
+            device=device,
+            device_outputs=device_outputs,
+            **origin.arguments,
         )
         session._place = place
     if states:
         session.set_state(states)
+    vars(session).update(added)
     return session
 
 
@@ -192,6 +202,12 @@ class InferenceSession:
     """
 
     _origin: _Origin | None = None
+
+    #: The attributes of a session that a copy makes itself.
+    _OWN = frozenset(
+        "_origin _place _device_outputs _session _options _diagnostics _maps _inputs _overridable "
+        "_outputs _states _statistics _profile _profile_start _properties".split()
+    )
 
     def __init__(
         self,
@@ -256,7 +272,7 @@ class InferenceSession:
             raise InvalidArgument(f"InferenceSession has no argument {names}")
         options = SessionOptions() if sess_options is None else sess_options
         if not isinstance(options, SessionOptions):
-            raise InvalidArgument(
+            raise InvalidType(
                 f"sess_options: expected loopc.SessionOptions, got {_name_of(options)}"
             )
         for warning in options._unheeded():
@@ -325,11 +341,18 @@ class InferenceSession:
             raise InvalidArgument(f"device: {device!r}: the model was compiled for {kind}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The model, the options and the states; the copy's code comes from the cache."""
+        """The model, the options and the states; the copy's code comes from the cache.
+
+        A subclass that says how it is pickled, by `__setstate__`, is copied as it says.
+        """
+        if hasattr(type(self), "__setstate__"):
+            return copyreg.__newobj__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
         if self._origin is None:
             raise TypeError("a session of a network cannot be copied")
         states = self.get_state() if self._states else {}
-        return _restore, (type(self), self._origin, self._place, self._device_outputs, states)
+        added = {name: value for name, value in vars(self).items() if name not in self._OWN}
+        origin = (type(self), self._origin, self._place, self._device_outputs)
+        return _restore, (*origin, states, added)
 
     def _set_up(
         self,
@@ -442,7 +465,7 @@ class InferenceSession:
         elif isinstance(input_feed, Mapping):
             feeds = dict(input_feed)
         else:
-            raise InvalidArgument(f"input_feed: expected a dict, got {_name_of(input_feed)}")
+            raise InvalidType(f"input_feed: expected a dict, got {_name_of(input_feed)}")
         maps, wanted, place = self._maps, output_names, self._place
         if maps is not None:
             # All of them where none are named.
@@ -611,7 +634,7 @@ class InferenceSession:
                 then no state has changed.
         """
         if not isinstance(values, Mapping):
-            raise InvalidArgument(f"values: expected a dict, got {_name_of(values)}")
+            raise InvalidType(f"values: expected a dict, got {_name_of(values)}")
         status, message = self._session.set_states(dict(values))
         if status != 0:
             raise run_error(status, message)
@@ -675,6 +698,11 @@ class InferenceSession:
 
     def disable_fallback(self) -> None:
         """Nothing: there is nothing to fall back to."""
+
+    def set_ep_dynamic_options(self, options: Mapping[str, str]) -> None:
+        """Makes no difference: what runs is compiled, and has no provider to tell."""
+        if not isinstance(options, Mapping):
+            raise InvalidType(f"options: expected a dict, got {_name_of(options)}")
 
     def end_profiling(self) -> str:
         """Writes a trace of the runs so far, and measures no further ones.

@@ -272,8 +272,8 @@ void Inputs::convertInput(nb::handle object, const loopc_type &type,
 void Inputs::convertSequence(nb::handle object, const loopc_type &type,
                              const std::string &where, loopc_value &value) {
   if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr()))
-    throw ArgumentError(where + ": expected a list for a sequence, got " +
-                        typeOf(object));
+    throw ArgumentTypeError(where + ": expected a list for a sequence, got " +
+                            typeOf(object));
   if (!type.element)
     throw ArgumentError(where + ": the sequence has no element type");
   // A copy: conversion runs Python code, which might change a list.
@@ -307,7 +307,7 @@ void Inputs::convertTensor(nb::handle object, const std::string &where,
   } else if (nb::hasattr(object, "__dlpack__")) {
     convertDLPack(object, where, value);
   } else {
-    throw ArgumentError(
+    throw ArgumentTypeError(
         where + ": expected a numpy array or an object with __dlpack__, got " +
         (object.is_none() ? "None" : typeOf(object)));
   }

@@ -186,14 +186,19 @@ static void translateExceptions() {
   static nb::handle invalidArgument =
       nb::object(nb::module_::import_("loopc._errors").attr("InvalidArgument"))
           .release();
+  static nb::handle invalidType =
+      nb::object(nb::module_::import_("loopc._errors").attr("InvalidType"))
+          .release();
   nb::register_exception_translator(
       [](const std::exception_ptr &error, void *) {
         try {
           std::rethrow_exception(error);
+        } catch (const ArgumentTypeError &e) {
+          PyErr_SetString(invalidType.ptr(), e.what());
         } catch (const ArgumentError &e) {
           PyErr_SetString(invalidArgument.ptr(), e.what());
         } catch (const nb::cast_error &) {
-          PyErr_SetString(invalidArgument.ptr(),
+          PyErr_SetString(invalidType.ptr(),
                           "an argument is of a type that is not expected");
         }
       });

@@ -222,13 +222,13 @@ std::vector<size_t> Session::chooseOutputs(nb::handle names) const {
     return chosen;
   }
   if (PyUnicode_Check(names.ptr()))
-    throw ArgumentError("output_names: expected a list of names, got str");
+    throw ArgumentTypeError("output_names: expected a list of names, got str");
   if (!nb::hasattr(names, "__iter__"))
-    throw ArgumentError("output_names: expected a list of names");
+    throw ArgumentTypeError("output_names: expected a list of names");
   for (nb::handle name : names) {
     std::string text;
     if (!nb::try_cast(name, text))
-      throw ArgumentError(
+      throw ArgumentTypeError(
           "output_names: " + nb::cast<std::string>(nb::repr(name)) +
           " is no name of an output");
     chosen.push_back(findOutput(text));
@@ -311,7 +311,7 @@ std::vector<nb::object> Session::matchFeeds(const nb::dict &feeds) const {
                            ? PyUnicode_AsUTF8AndSize(nameObject.ptr(), &size)
                            : nullptr;
     if (!name)
-      throw ArgumentError("input_feed: names of inputs must be str");
+      throw ArgumentTypeError("input_feed: names of inputs must be str");
     auto found =
         inputNames.find(std::string_view(name, static_cast<size_t>(size)));
     if (found == inputNames.end())

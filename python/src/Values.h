@@ -27,6 +27,11 @@ struct ArgumentError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// An argument of a wrong Python type: loopc.InvalidType in Python.
+struct ArgumentTypeError : ArgumentError {
+  using ArgumentError::ArgumentError;
+};
+
 /// An element type in its three worlds.
 struct ElementType {
   uint8_t code;

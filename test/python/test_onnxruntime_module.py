@@ -438,7 +438,6 @@ def test_names_that_are_there():
         },
         "InferenceSession": {
             "get_input_epdevices", "get_provider_graph_assignment_info", "release_captured_graph",
-            "set_ep_dynamic_options",
         },
     }  # fmt: skip
     for kind in ("SessionOptions", "RunOptions", "InferenceSession", "OrtValue", "IOBinding", "OrtDevice",
@@ -476,3 +475,69 @@ def test_what_is_refused():
     ):
         with pytest.raises(loopc.InvalidArgument, match=reason):
             call()
+
+
+def test_capi_is_an_attribute():
+    code = "import loopc; print(loopc.capi.onnxruntime_pybind11_state.Fail is loopc.capi._pybind_state.Fail)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert printed.stdout == "True\n", printed.stderr
+
+
+def test_enumerators_print_their_names(engine):
+    assert (
+        f"{engine.GraphOptimizationLevel.ORT_ENABLE_ALL}" == "GraphOptimizationLevel.ORT_ENABLE_ALL"
+    )
+    assert str(engine.ExecutionMode(0)) == "ExecutionMode.ORT_SEQUENTIAL"
+    assert str(engine.OrtMemType.DEFAULT) == "OrtMemType.DEFAULT"
+
+
+def test_an_entry_that_is_not_there(engine):
+    with pytest.raises(RuntimeError):
+        engine.SessionOptions().get_session_config_entry("none")
+    with pytest.raises(RuntimeError):
+        engine.RunOptions().get_run_config_entry("none")
+
+
+@pytest.mark.parametrize("feeds", [None, [X], {0: X}, {"x": None}, {"x": (1, 2)}, {"x": 1.5}])
+def test_a_feed_of_a_wrong_type(feeds):
+    session = loopc.InferenceSession(WEIGHT)
+    with pytest.raises(TypeError):
+        session.run(None, feeds)
+    with pytest.raises(TypeError):
+        session.run("y", {"x": X})
+
+
+class Pickled(loopc.InferenceSession):
+    """onnxruntime's users pickle sessions like this."""
+
+    def __init__(self, model, factor=1):
+        super().__init__(model)
+        self.model, self.factor = model, factor
+
+    def __getstate__(self):
+        return {"model": self.model, "factor": self.factor}
+
+    def __setstate__(self, state):
+        self.__init__(**state)
+
+
+class Scaled(loopc.InferenceSession):
+    """A constructor of its own, and attributes."""
+
+    def __init__(self, *, factor):
+        super().__init__(WEIGHT)
+        self.factor = factor
+
+
+@pytest.mark.parametrize("again", [copy.copy, lambda session: pickle.loads(pickle.dumps(session))])
+def test_subclasses_are_copied(again):
+    for session in (Pickled(WEIGHT.SerializeToString(), 3), Scaled(factor=3)):
+        other = again(session)
+        assert type(other) is type(session) and other.factor == 3
+        np.testing.assert_array_equal(other.run(None, {"x": X})[0], X)
+
+
+def test_what_a_session_holds_itself():
+    session = loopc.InferenceSession(WEIGHT)
+    session.run(None, {"x": X})
+    assert vars(session).keys() == session._OWN
