@@ -128,6 +128,11 @@ void DividedModule::deal(size_t partOps) {
   }
 }
 
+static bool isDeclaration(Operation &op) {
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  return function && function.isExternal();
+}
+
 LogicalResult DividedModule::join() {
   if (parts.empty())
     return success();
@@ -143,7 +148,7 @@ LogicalResult DividedModule::join() {
     for (Operation &op : llvm::make_early_inc_range(*part->getBody()))
       if (record(op))
         op.moveBefore(body, body->end());
-      else if (!cast<SymbolOpInterface>(op).isDeclaration())
+      else if (!isDeclaration(op))
         return op.emitOpError("is defined in another part, too");
   for (StringAttr name : order)
     if (Operation *op = found.lookup(name))
