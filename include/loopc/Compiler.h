@@ -39,6 +39,7 @@
 #include <vector>
 
 namespace llvm {
+class ThreadPoolInterface;
 class raw_pwrite_stream;
 } // namespace llvm
 namespace mlir {
@@ -169,6 +170,8 @@ private:
   mlir::LogicalResult lowerForTarget(Output output);
 
   CompilerOptions options;
+  /// The context's, where there are cores for more than one thread.
+  std::unique_ptr<llvm::ThreadPoolInterface> threads;
   std::unique_ptr<mlir::MLIRContext> context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// What was read by parseFile(); weights may refer to it.

@@ -20,6 +20,7 @@
 #include "loopc/Pipelines/Pipelines.h"
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Pipelines/VerifyOperations.h"
+#include "loopc/Support/CompilerThreadPool.h"
 #include "loopc/Support/CustomLibrary.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/ReadFile.h"
@@ -39,6 +40,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -61,9 +63,15 @@ Compiler::Compiler(CompilerOptions givenOptions)
   registerAllDialects(registry);
   registerImporterDialects(registry);
   registerTargetTranslations(registry);
-  // Models are one function: threads would only cost their start.
   context =
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  // Models are one function, of which the nests become functions: threads are
+  // started by what works on these.
+  if (unsigned cores = llvm::hardware_concurrency().compute_thread_count();
+      cores > 1) {
+    threads = std::make_unique<CompilerThreadPool>(cores);
+    context->setThreadPool(*threads);
+  }
   // The message names the node; the operation itself says nothing to a user.
   context->printOpOnDiagnostic(false);
 }

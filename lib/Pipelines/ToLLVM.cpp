@@ -13,6 +13,7 @@
 #include "loopc/Instrument/Passes.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -111,10 +112,11 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   config.setMaxIterations(1);
-  manager.addPass(createCanonicalizerPass(config),
-                  "descriptors that are taken apart where they were made");
-  manager.addPass(createEliminateCommon(),
-                  "less for LLVM to read, and nests that are equal look it");
+  PassAdder functions = manager.nest<LLVM::LLVMFuncOp>();
+  functions.addPass(createCanonicalizerPass(config),
+                    "descriptors that are taken apart where they were made");
+  functions.addPass(createEliminateCommon(),
+                    "less for LLVM to read, and nests that are equal look it");
   manager.addPass(createReconcileUnrealizedCastsPass(),
                   "casts between conversions have met their counterparts");
   manager.addPass(

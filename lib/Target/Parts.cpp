@@ -20,6 +20,7 @@
 
 #include <atomic>
 #include <latch>
+#include <map>
 
 using namespace mlir;
 using namespace loopc;
@@ -314,16 +315,49 @@ bool ModuleParts::usesGlobal(StringRef symbol) const {
 // Working on parts
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The machines of one thread, one for each level that it works at: to describe
+/// a CPU takes LLVM a millisecond or two.
+class ThreadMachines {
+public:
+  ThreadMachines(const TargetOptions &options, Location loc)
+      : options(options), loc(loc) {}
+
+  /// Null where LLVM has none, which was said then.
+  llvm::TargetMachine *get(unsigned level) {
+    auto found = machines.find(level);
+    if (found == machines.end()) {
+      TargetOptions own = options;
+      own.optLevel = level;
+      FailureOr<Machine> machine = createMachine(own, loc);
+      found = machines
+                  .emplace(level, succeeded(machine) ? std::move(machine->llvm)
+                                                     : nullptr)
+                  .first;
+    }
+    return found->second.get();
+  }
+
+private:
+  const TargetOptions &options;
+  Location loc;
+  std::map<unsigned, std::unique_ptr<llvm::TargetMachine>> machines;
+};
+} // namespace
+
 /// Calls `run` for each number below `count`, in this order, on up to `most`
-/// threads, as there are cores and as the system gives. This thread is one of
-/// them, and calls `note` behind each of its calls.
+/// threads, as there are cores and as the system gives; each has what `begin`
+/// makes for it. This thread is one of them, and calls `note` behind each of
+/// its calls.
 static void runAll(size_t count, size_t most,
-                   llvm::function_ref<void(size_t)> run,
+                   llvm::function_ref<ThreadMachines()> begin,
+                   llvm::function_ref<void(size_t, ThreadMachines &)> run,
                    llvm::function_ref<void()> note) {
   std::atomic<size_t> next = 0;
   auto work = [&](llvm::function_ref<void()> after) {
+    ThreadMachines machines = begin();
     for (size_t k; (k = next++) < count;) {
-      run(k);
+      run(k, machines);
       after();
     }
   };
@@ -375,46 +409,47 @@ void ModuleParts::optimize(size_t number, llvm::TargetMachine &machine,
 FailureOr<std::vector<ObjectBytes>>
 ModuleParts::compile(const TargetOptions &options, Location loc,
                      llvm::function_ref<void()> complete, TimingScope &timing) {
-  SmallVector<Machine> machines;
-  for (size_t k = 0; k < parts.size(); ++k) {
-    TargetOptions own = options;
-    own.optLevel = levelOf(k, options.optLevel);
-    FailureOr<Machine> machine = createMachine(own, loc);
-    if (failed(machine))
-      return failure();
-    machines.push_back(std::move(*machine));
-  }
   used.resize(parts.size());
   std::vector<ObjectBytes> objects(parts.size());
   SmallVector<char> done(parts.size(), true);
   std::latch optimized(static_cast<std::ptrdiff_t>(parts.size()));
-  auto emit = [&](size_t k) {
+  std::atomic<bool> hasMachines = true;
+  auto emit = [&](size_t k, llvm::TargetMachine &machine) {
     llvm::raw_svector_ostream os(objects[k]);
     if (std::unique_ptr<llvm::Module> module = std::move(parts[k].module))
-      done[k] = emitCode(*module, *machines[k].llvm,
-                         llvm::CodeGenFileType::ObjectFile, os);
+      done[k] =
+          emitCode(*module, machine, llvm::CodeGenFileType::ObjectFile, os);
   };
   // The last number is the main part once more. All others have been begun by
   // other threads then, so that waiting for them ends.
-  auto run = [&](size_t k) {
+  auto run = [&](size_t k, ThreadMachines &machines) {
+    size_t part = k % parts.size();
+    unsigned level = levelOf(part, options.optLevel);
+    llvm::TargetMachine *machine = machines.get(level);
+    if (!machine)
+      hasMachines = false;
     if (k == parts.size()) {
       optimized.wait();
       if (parts.front().module)
         complete();
-      return emit(0);
+    } else {
+      if (machine)
+        optimize(k, *machine, level);
+      optimized.count_down();
     }
-    optimize(k, *machines[k].llvm, levelOf(k, options.optLevel));
-    optimized.count_down();
-    if (k != 0)
-      emit(k);
+    if (k != 0 && machine)
+      emit(part, *machine);
   };
   TimingScope scope = timing.nest("LLVM's passes");
   bool isWritten = false;
-  runAll(parts.size() + 1, parts.size(), run, [&] {
+  auto begin = [&] { return ThreadMachines(options, loc); };
+  runAll(parts.size() + 1, parts.size(), begin, run, [&] {
     if (!std::exchange(isWritten, isWritten || optimized.try_wait()) &&
         isWritten)
       scope = timing.nest("Machine code");
   });
+  if (!hasMachines)
+    return failure();
   // In the order of the parts, whichever was first.
   LogicalResult result = success();
   for (auto [part, isDone] : llvm::zip_equal(parts, done)) {

@@ -152,7 +152,12 @@ def ConvertDialectsToLLVM
     llvm.func @nest(%allocated: !llvm.ptr, %aligned: !llvm.ptr {llvm.noalias},
                     %offset: i64, %size: i64, %stride: i64)
     ```
+
+    Functions are converted side by side, by the threads of the context: they
+    are dealt to modules of their own, and come back in their order.
   }];
+  let options = [Option<"partOps", "part-ops", "unsigned", /*default=*/"4000",
+                        "operations that are worth a module of their own">];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
