@@ -240,3 +240,36 @@ func.func @overlapping_blocks(%x: memref<?xf32>, %blocks: index, %n: index, %f: 
   } {loopc.parallel}
   return
 }
+
+// Elements of axes that were put together: one loop counts them.
+// CHECK-LABEL: func.func @joined_axes
+// CHECK: } {loopc.parallel}
+// CHECK-NEXT: } {loopc.parallel}
+func.func @joined_axes(%x: memref<?x30x51xf32>, %n: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1530 = arith.constant 1530 : index
+  %y = memref.collapse_shape %x [[0], [1, 2]] : memref<?x30x51xf32> into memref<?x1530xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %j = %c0 to %c1530 step %c1 {
+      memref.store %f, %y[%i, %j] : memref<?x1530xf32>
+    } {loopc.parallel}
+  } {loopc.parallel}
+  return
+}
+
+// What is read there as several axes may be another iteration's.
+// CHECK-LABEL: func.func @joined_and_apart
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @joined_and_apart(%x: memref<30x51xf32>, %y: memref<1530xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1530 = arith.constant 1530 : index
+  %all = memref.collapse_shape %x [[0, 1]] : memref<30x51xf32> into memref<1530xf32>
+  scf.for %j = %c0 to %c1530 step %c1 {
+    %f = memref.load %x[%c0, %c1] : memref<30x51xf32>
+    memref.store %f, %all[%j] : memref<1530xf32>
+  } {loopc.parallel}
+  return
+}

@@ -425,7 +425,8 @@ bool IterationPlaces::enterStrided(memref::ReinterpretCastOp view,
   return true;
 }
 
-IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
+IterationPlaces::Place IterationPlaces::placeOf(const Access &access,
+                                                bool entersCollapsed) const {
   Place place{access.buffer, {}, {}, {}, {}};
   if (access.isAnywhere)
     return place;
@@ -442,7 +443,7 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access) const {
       continue;
     }
     if (auto view = dyn_cast<memref::CollapseShapeOp>(op);
-        view && enterCollapsed(view, place))
+        view && entersCollapsed && enterCollapsed(view, place))
       continue;
     if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
       place.elements = rangeOf(view);
@@ -540,7 +541,8 @@ bool IterationPlaces::tells(const Place &place) const {
 }
 
 bool IterationPlaces::tellsIteration(const Access &write) const {
-  return tells(placeOf(write));
+  return tells(placeOf(write)) ||
+         tells(placeOf(write, /*entersCollapsed=*/false));
 }
 
 /// True if the parts `ranges` that an iteration has are together no more than
@@ -659,14 +661,18 @@ IterationPlaces::findConflict(ArrayRef<Access> accesses,
   for (const Access &access : accesses)
     byRoot[rootOf(access.buffer)].push_back(access);
   for (const auto &[root, all] : byRoot) {
-    SmallVector<Place, 1> places;
+    // Axes that were put together tell more than each of them, if all do what
+    // they do there.
+    SmallVector<Place, 1> places, joined;
     for (bool writes : {true, false}) {
       for (const Access &access : all)
-        if (access.writes == writes)
+        if (access.writes == writes) {
           places.push_back(placeOf(access));
+          joined.push_back(placeOf(access, /*entersCollapsed=*/false));
+        }
       if (places.empty())
         break;
-      if (varies(root) || !areInOnePart(places))
+      if (varies(root) || (!areInOnePart(places) && !areInOnePart(joined)))
         return writes ? "iterations may write to one place"
                       : "an iteration may read what another one writes";
     }

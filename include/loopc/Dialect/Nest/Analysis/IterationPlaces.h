@@ -132,7 +132,7 @@ private:
   static bool enterCollapsed(mlir::memref::CollapseShapeOp view, Place &place);
   bool isWithin(const Sum &index, int64_t length, int64_t extent) const;
   bool enterStrided(mlir::memref::ReinterpretCastOp view, Place &place) const;
-  Place placeOf(const Access &access) const;
+  Place placeOf(const Access &access, bool entersCollapsed = true) const;
   const Part *findPart(const Place &place, size_t axis) const;
   /// A number of which `place` has the quotient and the remainder, along two
   /// axes.
