@@ -170,6 +170,32 @@ def test_means_of_windows(
     np.testing.assert_allclose(got[0], want[0], rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("is_open", [False, True], ids=["fixed", "open"])
+@pytest.mark.parametrize("op", ["AveragePool", "MaxPool"])
+@pytest.mark.parametrize(
+    ("extents", "kernel", "stride", "pads"),
+    [
+        ((1, 1), (2, 2), (2, 2), (0, 0, 0, 0)),
+        ((1, 7), (3, 3), (3, 2), (0, 0, 0, 0)),
+        ((2, 33), (4, 2), (3, 2), (1, 0, 0, 0)),
+    ],
+)
+def test_windows_longer_than_images(
+    extents: tuple[int, int],
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    pads: tuple[int, ...],
+    op: str,
+    is_open: bool,
+) -> None:
+    """Rounded up, there is a window where it reaches beyond the end."""
+    x = {"x": _numbers(2, 3, *extents)}
+    model, got = _run(
+        op, x, is_open=is_open, kernel_shape=kernel, strides=stride, pads=pads, ceil_mode=1
+    )
+    np.testing.assert_allclose(got[0], _peer(model, x)[0], rtol=1e-5, atol=1e-6)
+
+
 def test_mean_of_infinity() -> None:
     """It stays in its windows; what surrounds an image is not looked at."""
     x = np.zeros((1, 1, 6, 40), np.float32)

@@ -76,6 +76,9 @@ static LogicalResult settleOutput(NodeLowering &l, WindowAxis &axis,
   OpFoldResult padded = l.add(l.add(axis.in, axis.before), axis.after);
   OpFoldResult kernel = effectiveKernel(l, axis);
   OpFoldResult span = l.sub(padded, kernel);
+  // Rounded up, the last window may reach beyond the end; so may the only one.
+  if (ceil)
+    span = l.add(span, l.fold(axis.stride - 1));
   if (getConstantIntValue(span).value_or(0) < 0)
     return l.refuse("a window of extent " +
                     Twine(*getConstantIntValue(kernel)) +
@@ -94,11 +97,9 @@ static LogicalResult settleOutput(NodeLowering &l, WindowAxis &axis,
             ValueRange{l.asIndex(kernel), l.asIndex(padded)});
   // What is built behind the check must be valid.
   span = maxSigned(l, span, l.fold(0));
-  if (!ceil) {
-    axis.out = l.add(quotient(l, span, l.fold(axis.stride)), l.fold(1));
+  axis.out = l.add(quotient(l, span, l.fold(axis.stride)), l.fold(1));
+  if (!ceil)
     return success();
-  }
-  axis.out = l.add(dividedUp(l, span, axis.stride), l.fold(1));
   // A window that would start in the padding behind is left out.
   OpFoldResult start = l.mul(l.sub(axis.out, l.fold(1)), l.fold(axis.stride));
   Value isOutside =
