@@ -151,8 +151,8 @@ def _quantized() -> Iterator[Case]:
     nodes = [node("ConvInteger", list("xwz"), ["y"], pads=[1] * 4)]
     constants = {"w": _bytes(32, 32, 3, 3), "z": zero}
     for axes in ((), (0, 1, 2, 3)):
-        image = {"x": _bytes(1, 32, 28, 28)}
-        yield _case("ConvInteger", nodes, image, constants, open_axes=axes)
+        x = {"x": _bytes(1, 32, 28, 28)}
+        yield _case("ConvInteger", nodes, x, constants, open_axes=axes)
     x = {"x": _array(256, 512)}
     yield _case("DynamicQuantizeLinear", [node("DynamicQuantizeLinear", ["x"], list("yst"))], x)
 
