@@ -75,6 +75,15 @@ def _products() -> Iterator[Case]:
         yield _case(name + " constant", product, a, b)
         behind = [node("Relu", ["a"], ["r"]), node("MatMul", ["r", "b"], ["y"])]
         yield _case(f"Relu {name}", behind, a, b)
+    # Of either order, a single row or column among them.
+    for rows, sums, columns in ((1, 256, 256), (128, 512, 10), (64, 256, 256)):
+        for turns in itertools.product((False, True), repeat=2):
+            a = {"a": _array(*((sums, rows) if turns[0] else (rows, sums)))}
+            b = {"b": _array(*((columns, sums) if turns[1] else (sums, columns)))}
+            nodes = [node("Gemm", ["a", "b"], ["y"], transA=turns[0], transB=turns[1])]
+            name = "Gemm " + "T"[: turns[0]] + f"{rows}x{sums}x{columns}" + "T"[: turns[1]]
+            yield _case(name, nodes, a | b)
+            yield _case(name, nodes, a | b, open_axes=(0, 1))
     for heads, queries, keys in (
         (8, 32, 32),
         (8, 128, 128),
@@ -139,6 +148,11 @@ def _quantized() -> Iterator[Case]:
         constants["w"] = _bytes(*weights, signed=True)
         nodes = [node("QLinearConv", list("xszwsotz"), ["y"], **attributes)]
         yield _case(f"QLinearConv {image} {weights}", nodes, {"x": _bytes(*image)}, constants)
+    nodes = [node("ConvInteger", list("xwz"), ["y"], pads=[1] * 4)]
+    constants = {"w": _bytes(32, 32, 3, 3), "z": zero}
+    for axes in ((), (0, 1, 2, 3)):
+        x = {"x": _bytes(1, 32, 28, 28)}
+        yield _case("ConvInteger", nodes, x, constants, open_axes=axes)
     x = {"x": _array(256, 512)}
     yield _case("DynamicQuantizeLinear", [node("DynamicQuantizeLinear", ["x"], list("yst"))], x)
 

@@ -521,6 +521,35 @@ func.func @short_sums(%x: memref<64x8xf32>, %w: memref<96x8xf32>, %y: memref<64x
   return
 }
 
+// Sums of few vectors, of heads side by side: scores of an attention that is
+// written as an Einsum. Of more vectors each sum is added up as it is.
+#q = affine_map<(h, m, n, k) -> (h, m, k)>
+#k = affine_map<(h, m, n, k) -> (h, n, k)>
+#scores = affine_map<(h, m, n, k) -> (h, m, n)>
+// CHECK: {{^}}few_vectors: contraction loops=8x50x60x32 {{.*}}transposes=%1x32 tile=8x2 strip
+func.func @few_vectors(%q: memref<8x50x32xf32>, %k: memref<8x60x32xf32>, %y: memref<8x50x60xf32>) {
+  linalg.generic {indexing_maps = [#q, #k, #scores], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : memref<8x50x32xf32>, memref<8x60x32xf32>) outs(%y : memref<8x50x60xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// CHECK: {{^}}more_vectors: contraction loops=8x50x60x128 vectors=16 along-sum=d3 {{.*}} tile=4x4{{$}}
+func.func @more_vectors(%q: memref<8x50x128xf32>, %k: memref<8x60x128xf32>, %y: memref<8x50x60xf32>) {
+  linalg.generic {indexing_maps = [#q, #k, #scores], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%q, %k : memref<8x50x128xf32>, memref<8x60x128xf32>) outs(%y : memref<8x50x60xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
 // Rows that are reduced: four at once share what their vectors are summed up
 // with; one that is long stands alone, and has four sums.
 // CHECK: {{^}}row_sums: rows vectors=16 rows=4 of=d0 reduces=addf into=#0 sums=4{{$}}

@@ -147,3 +147,15 @@ func.func @column_of_a(%a: tensor<256x1xf32>, %b: tensor<8x256xf32>) -> tensor<1
   %r = onnx.node "Gemm"(%a, %b) since 13 {transA = 1 : i64, transB = 1 : i64} : (tensor<256x1xf32>, tensor<8x256xf32>) -> tensor<1x8xf32>
   return %r : tensor<1x8xf32>
 }
+
+// -----
+
+// Of both that are transposed the smaller one is turned: B here.
+// CHECK-LABEL: @both_transposed
+// CHECK-SAME: %[[A:[^:]+]]: tensor<256x128xf32> {{.*}} %[[B:[^:]+]]: tensor<8x256xf32>
+// CHECK: %[[TURNED:.*]] = linalg.generic {{.*}} ins(%[[B]] : tensor<8x256xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[A]], %[[TURNED]] : tensor<256x128xf32>, tensor<256x8xf32>)
+func.func @both_transposed(%a: tensor<256x128xf32>, %b: tensor<8x256xf32>) -> tensor<128x8xf32> {
+  %r = onnx.node "Gemm"(%a, %b) since 13 {transA = 1 : i64, transB = 1 : i64} : (tensor<256x128xf32>, tensor<8x256xf32>) -> tensor<128x8xf32>
+  return %r : tensor<128x8xf32>
+}

@@ -384,11 +384,12 @@ bool ContractionPlanner::chooseTransposed() {
   collectDims();
   // One element of what is summed over belongs to each column.
   unsigned sum = plan.sumDims[0];
-  // Of sums shorter than a vector as well, where there are many rows.
-  bool areMany =
-      plan.rowDim && (plan.isDynamic(*plan.rowDim) ||
-                      (rows() >= CpuModel::kRowsOfStrip &&
-                       !plan.isDynamic(sum) && plan.extents[sum] < plan.lanes));
+  // Of sums of few vectors, to add each of which up is half the work, as well.
+  constexpr int64_t kFew = 4;
+  bool areMany = plan.rowDim &&
+                 (plan.isDynamic(*plan.rowDim) ||
+                  (rows() >= CpuModel::kRowsOfStrip && !plan.isDynamic(sum) &&
+                   plan.extents[sum] < kFew * plan.lanes));
   bool isLong = plan.isDynamic(sum) || plan.extents[sum] >= kLongColumn;
   if (!areMany || strideAlong(op, plan, *init, dim) != 1 ||
       (!plan.isDynamic(dim) &&

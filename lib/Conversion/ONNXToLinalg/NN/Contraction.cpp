@@ -15,6 +15,7 @@
 #include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -283,18 +284,27 @@ Value Gemm::scaled(OpBuilder &b, Location loc, Value x, double factor) {
 
 Value Gemm::product(Value init) {
   Value lhs = l.in(0), rhs = l.in(1);
-  // With B transposed rows of both are multiplied, so A must be by rows, as it
-  // is where it is a single row or column.
   Dims rows{l.dim(lhs, transA), l.dim(lhs, !transA)};
   bool isVector =
       isConstantIntValue(rows[0], 1) || isConstantIntValue(rows[1], 1);
-  if (transA && isVector)
+  bool byColumns = transA, byRows = transB;
+  if (transA && isVector) {
+    // A single row or column is by rows where it lies.
     lhs = l.reshape(lhs, rows);
-  else if (transA && transB)
-    lhs = l.transpose(lhs, {1, 0});
-  bool byColumns = transA && !transB && !isVector;
+    byColumns = false;
+  } else if (transA && transB) {
+    // One is by rows and the other by columns: the smaller one is turned, or
+    // what is turned once.
+    std::optional<int64_t> count = getConstantIntValue(target[0]),
+                           columns = getConstantIntValue(target[1]);
+    bool isSmaller = columns && count && *columns <= *count;
+    byColumns = count && (isSmaller || matchPattern(rhs, m_Constant()));
+    byRows = !byColumns;
+    Value &turned = byColumns ? rhs : lhs;
+    turned = l.transpose(turned, {1, 0});
+  }
   AffineExpr m, n, k;
-  if (transB)
+  if (byRows)
     bindDims(l.b.getContext(), m, n, k);
   else
     bindDims(l.b.getContext(), m, k, n);
@@ -303,7 +313,7 @@ Value Gemm::product(Value init) {
   };
   return multiplyAdd(l, {lhs, isUnsigned}, {rhs, isUnsigned}, init,
                      {byColumns ? map(k, m) : map(m, k),
-                      transB ? map(n, k) : map(k, n), map(m, n)});
+                      byRows ? map(n, k) : map(k, n), map(m, n)});
 }
 
 LogicalResult Gemm::lower() {
