@@ -118,7 +118,7 @@ class Draw(random.Random):
         if dtype.kind in "iu":
             least = 0 if dtype.kind == "u" else -3
             made = pick.integers(least, 4, shape).astype(dtype)
-            if self.random() < 0.2 and made.size:
+            if odd and self.random() < 0.2 and made.size:
                 info = np.iinfo(dtype)
                 made.flat[self.randrange(made.size)] = self.choice((info.min, info.max))
             return made
@@ -510,6 +510,8 @@ def pool(draw: Draw) -> Corner:
     flags |= {"dilations": dilations}
     if draw.random() < 0.3:
         flags["auto_pad"] = draw.choice(("SAME_UPPER", "SAME_LOWER", "VALID"))
+        # Windows with gaps between them would ask for negative pads, which engines take otherwise.
+        flags["strides"] = [draw.randint(1, k) for k in kernel]
         flags["dilations"] = [1] * count
     else:
         flags["pads"] = pads

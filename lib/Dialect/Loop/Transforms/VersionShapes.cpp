@@ -28,6 +28,7 @@
 
 #include "DimPatterns.h"
 #include "RepeatedValues.h"
+#include "VersionConditions.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -122,11 +123,6 @@ private:
   bool assumeChecks();
   bool assumeRuns(LoopOp loop);
   void foldToTrue(Value condition);
-  Attribute evaluate(Value value, DenseMap<Value, Attribute> &memo) const;
-  OpFoldResult getAssumed(Value value) const;
-  bool isContradicted() const;
-  bool addCondition(Value condition);
-  bool addEquality(Value value, OpFoldResult other, Value condition);
   bool assumeEqual(OpFoldResult a, OpFoldResult b);
   bool assumeComparisons(Value condition, bool areSimple);
   void replaceInside(Value value, OpFoldResult by);
@@ -139,7 +135,8 @@ private:
   OpFoldResult dimOfInit(LoopOp loop, unsigned port, int64_t axis);
   unsigned countUnknown(LoopOp loop);
   bool isWorth() {
-    return !conditions.empty() && countUnknown(copy) < countUnknown(original);
+    return !conditions.get().empty() &&
+           countUnknown(copy) < countUnknown(original);
   }
   void makeBranch();
 
@@ -149,9 +146,7 @@ private:
   SmallVector<AssumedDim> dims;
   SmallVector<CollectedDim> collected;
   llvm::SmallSetVector<Changed, 8> changed;
-  SmallVector<Value> conditions;
-  /// Values outside, and what they are under the conditions.
-  SmallVector<std::pair<Value, OpFoldResult>> equals;
+  VersionConditions conditions;
   /// What dimensions of tensors outside are under the conditions.
   llvm::MapVector<Value, SmallVector<std::pair<int64_t, OpFoldResult>>> known;
 };
@@ -210,7 +205,6 @@ void ShapeVersion::begin() {
   dims.clear();
   collected.clear();
   known.clear();
-  equals.clear();
   rewriter.setInsertionPoint(original);
   copy = cast<LoopOp>(rewriter.clone(*original));
   SmallVector<LoopOp> loops;
@@ -326,79 +320,6 @@ void ShapeVersion::foldToTrue(Value condition) {
   });
 }
 
-/// What `value`, which is defined outside, is under the conditions; null where
-/// none tells.
-OpFoldResult ShapeVersion::getAssumed(Value value) const {
-  auto dim = value.getDefiningOp<tensor::DimOp>();
-  for (auto [known, other] : equals) {
-    auto same = known.getDefiningOp<tensor::DimOp>();
-    bool isSameDim = dim && same && dim.getSource() == same.getSource() &&
-                     dim.getConstantIndex() &&
-                     dim.getConstantIndex() == same.getConstantIndex();
-    if ((known == value || isSameDim) && other != OpFoldResult(value))
-      return other;
-  }
-  return {};
-}
-
-/// `value`, which is defined outside, as a constant where the conditions make
-/// it one; null where they do not, or define it by itself.
-Attribute ShapeVersion::evaluate(Value value,
-                                 DenseMap<Value, Attribute> &memo) const {
-  Attribute constant;
-  if (matchPattern(value, m_Constant(&constant)))
-    return constant;
-  if (auto [it, isNew] = memo.try_emplace(value); !isNew)
-    return it->second;
-  auto follow = [&](OpFoldResult other) -> Attribute {
-    auto next = dyn_cast_or_null<Value>(other);
-    return next ? evaluate(next, memo) : dyn_cast_or_null<Attribute>(other);
-  };
-  // How it is computed comes first: that is what contradicts an assumption.
-  Attribute found;
-  Operation *op = value.getDefiningOp();
-  if (op && isa<arith::ArithDialect>(op->getDialect()) &&
-      op->getNumResults() == 1) {
-    SmallVector<Attribute> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(evaluate(operand, memo));
-    SmallVector<OpFoldResult> folded;
-    if (succeeded(op->fold(operands, folded)) && folded.size() == 1)
-      found = follow(folded.front());
-  }
-  if (!found)
-    found = follow(getAssumed(value));
-  return memo[value] = found;
-}
-
-/// True if the conditions cannot hold together: d + d == 4 and d == 3.
-bool ShapeVersion::isContradicted() const {
-  DenseMap<Value, Attribute> memo;
-  return llvm::any_of(conditions, [&](Value condition) {
-    auto holds = dyn_cast_or_null<IntegerAttr>(evaluate(condition, memo));
-    return holds && holds.getValue().isZero();
-  });
-}
-
-/// Adds a condition, unless the others contradict it.
-bool ShapeVersion::addCondition(Value condition) {
-  conditions.push_back(condition);
-  if (!isContradicted())
-    return true;
-  conditions.pop_back();
-  return false;
-}
-
-/// Adds a condition, which says that `value` is `other`.
-bool ShapeVersion::addEquality(Value value, OpFoldResult other,
-                               Value condition) {
-  equals.push_back({value, other});
-  if (addCondition(condition))
-    return true;
-  equals.pop_back();
-  return false;
-}
-
 /// Adds the condition that two extents are equal; false where they never are,
 /// or an iteration decides.
 bool ShapeVersion::assumeEqual(OpFoldResult a, OpFoldResult b) {
@@ -418,30 +339,12 @@ bool ShapeVersion::assumeEqual(OpFoldResult a, OpFoldResult b) {
   rewriter.setInsertionPoint(copy);
   Location loc = copy.getLoc();
   Value other = getValueOrCreateConstantIndexOp(rewriter, loc, b);
-  if (!addEquality(*value, b,
-                   arith::CmpIOp::create(
-                       rewriter, loc, arith::CmpIPredicate::eq, *value, other)))
+  Value same = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                     *value, other);
+  if (!conditions.addEquality(*value, b, same))
     return false;
   replaceInside(cast<Value>(a), b);
   return true;
-}
-
-/// What a comparison of extents compares, as indices.
-static std::pair<OpFoldResult, OpFoldResult> comparedExtents(Value condition) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
-    return {};
-  auto asIndex = [&](Value value) -> OpFoldResult {
-    if (std::optional<int64_t> constant = getConstantIntValue(value))
-      return IntegerAttr::get(IndexType::get(value.getContext()), *constant);
-    if (value.getType().isIndex())
-      return value;
-    auto cast = value.getDefiningOp<arith::IndexCastOp>();
-    return cast && cast.getIn().getType().isIndex() ? OpFoldResult(cast.getIn())
-                                                    : OpFoldResult();
-  };
-  OpFoldResult a = asIndex(compare.getLhs()), b = asIndex(compare.getRhs());
-  return a && b ? std::pair(a, b) : std::pair<OpFoldResult, OpFoldResult>();
 }
 
 /// Assumes that all comparisons of which `condition` is the conjunction hold;
@@ -602,9 +505,9 @@ bool ShapeVersion::assumeRuns(LoopOp loop) {
       rewriter.setInsertionPoint(copy);
       Value zero = arith::ConstantOp::create(
           rewriter, loop.getLoc(), rewriter.getZeroAttr(trips.getType()));
-      if (!addCondition(arith::CmpIOp::create(rewriter, loop.getLoc(),
-                                              arith::CmpIPredicate::sgt, *count,
-                                              zero)))
+      Value runs = arith::CmpIOp::create(
+          rewriter, loop.getLoc(), arith::CmpIPredicate::sgt, *count, zero);
+      if (!conditions.add(runs))
         continue;
       collected.push_back({loop, port, axis, extent});
       replaceDims(rewriter, loop.getResult(port), axis, extent);
@@ -622,7 +525,7 @@ bool ShapeVersion::assumeChecks() {
     if (check && !getConstantIntValue(check.getCondition()) &&
         isOfShapes(check.getCondition()))
       if (auto holds = evaluateOutside(check.getCondition());
-          holds && addCondition(*holds)) {
+          holds && conditions.add(*holds)) {
         rewriter.setInsertionPoint(check);
         check.getConditionMutable().assign(arith::ConstantIntOp::create(
             rewriter, check.getLoc(), rewriter.getI1Type(), 1));
@@ -764,8 +667,8 @@ void ShapeVersion::refineOutside(
 void ShapeVersion::makeBranch() {
   Location loc = original.getLoc();
   rewriter.setInsertionPoint(original);
-  Value all = conditions.front();
-  for (Value condition : ArrayRef(conditions).drop_front())
+  Value all = conditions.get().front();
+  for (Value condition : conditions.get().drop_front())
     all = arith::AndIOp::create(rewriter, loc, all, condition);
   auto branch = scf::IfOp::create(rewriter, loc, original.getResultTypes(), all,
                                   /*withElseRegion=*/true);
