@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import fnmatch
+import gzip
 import logging
 import subprocess
 import sys
@@ -67,7 +68,16 @@ def _take_out(wheel: Path, pattern: str, folder: Path) -> list[Path]:
         names = sorted(fnmatch.filter(archive.namelist(), pattern))
         if not names:
             raise RuntimeError(f"{wheel.name} has no {pattern}")
-        return [Path(archive.extract(name, folder)) for name in names]
+        return [_unpacked(Path(archive.extract(name, folder))) for name in names]
+
+
+def _unpacked(path: Path) -> Path:
+    """The file itself, or what is in it where it was compressed by gzip."""
+    if path.suffix != ".gz":
+        return path
+    made = path.with_suffix("")
+    made.write_bytes(gzip.decompress(path.read_bytes()))
+    return made
 
 
 def _fix(entry: Entry) -> onnx.ModelProto:

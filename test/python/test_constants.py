@@ -144,3 +144,35 @@ def test_powers_and_window():
     (actual,) = loopc.InferenceSession(constant).run(None, {"unused": np.zeros(1, np.float32)})
     angle = np.arange(37)[:, None] / np.power(10000.0, np.linspace(0, 1, 16))
     np.testing.assert_allclose(actual, np.sin(angle), atol=3e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("axes", [[1], [0], [0, 1], [0, 2]])
+def test_standardized(dtype, axes):
+    """Less the mean, by the deviation: sums of floats are those of a run, or nearer."""
+    values = np.random.default_rng(4).standard_normal((7, 9, 300)).astype(dtype)
+    tensors = {"x": values, "axes": np.array(axes), "tiny": np.array(1e-3, dtype)}
+    nodes = [
+        helper.make_node("ReduceMean", ["x", "axes"], ["mean"]),
+        helper.make_node("Sub", ["x", "mean"], ["centred"]),
+        helper.make_node("Mul", ["centred", "centred"], ["squares"]),
+        helper.make_node("ReduceMean", ["squares", "axes"], ["variance"]),
+        helper.make_node("Add", ["variance", "tiny"], ["positive"]),
+        helper.make_node("Sqrt", ["positive"], ["deviation"]),
+        helper.make_node("Div", ["centred", "deviation"], ["y"]),
+    ]
+    constant, _ = _models(nodes, tensors, element_type(values.dtype))
+    (actual,) = loopc.InferenceSession(constant).run(None, {"unused": np.zeros(1, np.float32)})
+    wide = values.astype(np.float64)
+    centred = wide - wide.mean(tuple(axes), keepdims=True)
+    expected = centred / np.sqrt((centred**2).mean(tuple(axes), keepdims=True) + 1e-3)
+    np.testing.assert_allclose(actual, expected, atol=20 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_sums_that_overflow(dtype):
+    most = np.finfo(dtype).max
+    values = np.array([[most, most, 1], [-most, -most, 1], [np.nan, 1, 2], [np.inf, 1, 2]], dtype)
+    nodes = [helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)]
+    tensors = {"x": values, "axes": np.array([1])}
+    _check(nodes, tensors, element_type(values.dtype), exact=True)

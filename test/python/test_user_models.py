@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import sys
 import zipfile
@@ -53,6 +54,18 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(model_packages, "LIST", tmp_path / "list.toml")
     monkeypatch.setattr(exported_models, "write", lambda folder: iter(()))
     return cache
+
+
+def test_a_model_that_is_compressed(packages: Path) -> None:
+    model = packages.parent / "relu.onnx"
+    with zipfile.ZipFile(packages / "thing-1.0/thing-1.0-py3-none-any.whl", "a") as wheel:
+        wheel.writestr("thing/small/relu.onnx.gz", gzip.compress(model.read_bytes()))
+    model_packages.LIST.write_text(
+        '[[entries]]\npackage = "thing==1.0"\nfiles = ["thing/small/*.gz"]\n'
+    )
+    (entry,) = model_packages.find(packages, lambda entry: True)
+    assert entry.name == "relu.onnx"
+    assert entry.path.read_bytes() == model.read_bytes()
 
 
 def test_models_of_a_wheel_and_variants(packages: Path) -> None:

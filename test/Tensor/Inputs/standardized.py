@@ -1,3 +1,10 @@
+# ===- standardized.py - Weights that a model standardizes ------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
 """A product with weights that the model standardizes: of mean 0 and variance 1."""
 
 import sys

@@ -124,15 +124,12 @@ std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
   // open extent, a batch, is often one: known rows behind it make whole tiles,
   // and many before it do.
   auto isBetter = [&](unsigned dim) {
-    if (!best)
-      return true;
+    int64_t most = best ? extents[*best] : ShapedType::kDynamic;
     if (ShapedType::isDynamic(extents[dim]))
-      return ShapedType::isDynamic(extents[*best]) ||
-             extents[*best] < kManyRows;
-    int64_t enough = ShapedType::isDynamic(extents[*best])
-                         ? kTileRowsOfMany
-                         : std::min<int64_t>(extents[*best], kManyRows);
-    return extents[dim] >= enough;
+      return ShapedType::isDynamic(most) || most < kManyRows;
+    return !best || extents[dim] >= (ShapedType::isDynamic(most)
+                                         ? kTileRowsOfMany
+                                         : std::min(most, kManyRows));
   };
   auto types = op.getIteratorTypesArray();
   for (unsigned dim : llvm::seq(op.getNumLoops())) {
