@@ -31,12 +31,16 @@ static constexpr Phase kPhases[] = {
     {"Link", "writing code", 0.95}};
 
 void *
-ProgressManager::nestTimer(void *timer, const void *,
+ProgressManager::nestTimer(void *timer, const void *id,
                            llvm::function_ref<std::string()> nameBuilder) {
   auto depth = reinterpret_cast<uintptr_t>(timer);
   // Below the phases are passes, of which one goes through others.
   constexpr uintptr_t kDeepest = 4;
-  if (depth < kDeepest)
+  // Where other threads are there, it has begun something.
+  if (owner == std::thread::id())
+    owner = std::this_thread::get_id();
+  if (depth < kDeepest && std::this_thread::get_id() == owner &&
+      noted.insert(id).second)
     note(nameBuilder());
   return toTimer(depth + 1);
 }

@@ -10,17 +10,22 @@
 
 #include "mlir/Support/Timing.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace loopc {
 
 /// Takes what a Compiler would be timed by (Compiler::setTiming) as the news of
-/// how far it is.
+/// how far it is. Passes that other threads run are no news, and neither is a
+/// pass that goes on with the next function.
 class ProgressManager : public mlir::TimingManager {
 public:
   /// Called where something begins, with words for it and the part of the whole
-  /// work that lies behind it, as it is for most models.
+  /// work that lies behind it, as it is for most models. By the thread whose
+  /// news was the first.
   using Listener = std::function<void(llvm::StringRef phase, double fraction)>;
 
   explicit ProgressManager(Listener listener) : listener(std::move(listener)) {}
@@ -42,6 +47,10 @@ private:
   Listener listener;
   std::string phase;
   unsigned numPasses = 0;
+  /// The thread that compiles; none before it has begun something.
+  std::thread::id owner;
+  /// What was nested, by what timers are told apart by.
+  llvm::DenseSet<const void *> noted;
 };
 
 } // namespace loopc
