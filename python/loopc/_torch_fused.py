@@ -23,7 +23,7 @@ def decompositions(calls: Iterable[Any]) -> dict[Any, Callable[..., Any]]:
 
     aten = torch.ops.aten
     attention = aten.scaled_dot_product_attention.default
-    known = {
+    known: dict[Any, Callable[..., Any]] = {
         aten._transformer_encoder_layer_fwd.default: _transformer_layer,
         aten._native_multi_head_attention.default: _native_attention,
     }
