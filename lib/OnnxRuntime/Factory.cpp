@@ -6,11 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The two functions that a library with an execution provider exports.
+// The two functions that a library with an execution provider exports, and one
+// that looks at its options.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Provider.h"
+
+#include <cstdio>
 
 using namespace loopc::ort;
 
@@ -119,4 +122,17 @@ CreateEpFactories(const char *, const OrtApiBase *base, const OrtLogger *logger,
 LOOPC_ORT_EXPORT OrtStatus *ReleaseEpFactory(OrtEpFactory *factory) {
   delete static_cast<Factory *>(factory);
   return nullptr;
+}
+
+/// For loopc.onnxruntime: what is wrong with an option, as a text that ends
+/// with a zero and is cut to `size` bytes; "" for nothing. onnxruntime's Python
+/// module goes on without the provider where a session's options are wrong.
+LOOPC_ORT_EXPORT void loopc_ep_check_option(const char *name, const char *value,
+                                            char *problem, size_t size) {
+  problem[0] = '\0';
+  try {
+    Options::check(name, value);
+  } catch (const std::exception &error) {
+    std::snprintf(problem, size, "%s", error.what());
+  }
 }

@@ -117,6 +117,11 @@ static void setOption(Options &options, std::string_view name,
                                     "': it has " + names);
 }
 
+void Options::check(std::string_view name, std::string_view value) {
+  Options options;
+  setOption(options, name, value);
+}
+
 Options Options::read(const Api &api, const OrtSessionOptions *session) {
   Options options;
   auto entries = own(

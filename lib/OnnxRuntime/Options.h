@@ -11,6 +11,7 @@
 #include "Api.h"
 
 #include <string>
+#include <string_view>
 
 namespace loopc::ort {
 
@@ -49,6 +50,9 @@ struct Options {
   /// Reads those of a session. Throws Error for one that does not exist, or a
   /// value that it cannot have.
   static Options read(const Api &api, const OrtSessionOptions *session);
+
+  /// Throws Error where `read` would for this option.
+  static void check(std::string_view name, std::string_view value);
 };
 
 } // namespace loopc::ort

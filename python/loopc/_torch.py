@@ -24,6 +24,7 @@ from loopc._errors import CompileError, InvalidArgument
 from loopc._extras import require
 from loopc._options import RunOptions, SessionOptions
 from loopc._session import InferenceSession
+from loopc._torch_recurrent import recurrent_translations
 
 #: What torch's exporter needs beside torch.
 _PACKAGES = "torch onnxscript"
@@ -110,7 +111,7 @@ def to_onnx(program: Any, opset: int = _OPSET) -> Any:
                 program,
                 dynamo=True,
                 opset_version=opset,
-                custom_translation_table=_translations(torch),
+                custom_translation_table=_translations(torch, program),
                 verbose=False,
                 optimize=False,
             )
@@ -164,7 +165,7 @@ def _quiet() -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _translations(torch: Any) -> dict[Any, Callable[..., Any]]:
+def _translations(torch: Any, program: Any) -> dict[Any, Callable[..., Any]]:
     """What torch's exporter has no translation of, or a wrong one."""
     from torch._higher_order_ops.map import map_impl
     from torch.onnx._internal.exporter import _core
@@ -186,7 +187,7 @@ def _translations(torch: Any) -> dict[Any, Callable[..., Any]]:
     return {
         map_impl: write_map,
         torch.ops.higher_order.while_loop: write_while,
-        **_torch_forms.recurrent_translations(),
+        **recurrent_translations(program),
     }
 
 

@@ -16,13 +16,15 @@ Loops, branches and recurrent operators run compiled, the rest is onnxruntime's.
 takes onnxruntime 1.27 or later.
 """
 
+import ctypes
 import functools
 import importlib
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import loopc
-from loopc._errors import Error
+from loopc._errors import Error, InvalidArgument
 from loopc._paths import get_ep_library
 
 PROVIDER = "LoopcExecutionProvider"
@@ -72,6 +74,27 @@ def register() -> list[Any]:
     return devices
 
 
+def _texts_of(options: Mapping[str, Any]) -> dict[str, str]:
+    """Options of the provider as onnxruntime takes them.
+
+    They are checked here: where they are wrong, onnxruntime's module makes the session
+    without the provider.
+    """
+    texts = {
+        name: str(int(value) if isinstance(value, bool) else value)
+        for name, value in options.items()
+    }
+    library = ctypes.CDLL(get_ep_library())
+    problem = ctypes.create_string_buffer(1024)
+    for name, value in texts.items():
+        library.loopc_ep_check_option(
+            name.encode(), os.fsencode(value), problem, ctypes.c_size_t(len(problem))
+        )
+        if problem.value:
+            raise InvalidArgument(problem.value.decode(errors="replace"))
+    return texts
+
+
 def add_provider(options: Any, **provider_options: str | os.PathLike[str] | int | float) -> Any:
     """Adds the provider to options of a session, behind those that are there already.
 
@@ -85,12 +108,10 @@ def add_provider(options: Any, **provider_options: str | os.PathLike[str] | int 
         `options`.
 
     Raises:
+        InvalidArgument: an option does not exist, or cannot have its value.
         Error: as `register` does.
     """
-    texts = {
-        name: str(int(value) if isinstance(value, bool) else value)
-        for name, value in provider_options.items()
-    }
+    texts = _texts_of(provider_options)
     if options.intra_op_num_threads > 0:
         texts.setdefault("intra_op_num_threads", str(options.intra_op_num_threads))
     options.add_provider_for_devices(register(), texts)
@@ -119,11 +140,12 @@ def enable(**provider_options: str | os.PathLike[str] | int | float) -> None:
         provider_options: as those of `add_provider`.
 
     Raises:
-        Error: as `register` does.
+        InvalidArgument, Error: as `add_provider`.
     """
     global _original
     disable()
     register()
+    _texts_of(provider_options)
     module = _import_onnxruntime()
     original = module.InferenceSession.__init__
 

@@ -108,6 +108,15 @@ class Tensor:
         """The number of elements."""
         return self._data.size
 
+    @property
+    def byte_size(self) -> int:
+        """The bytes of its elements."""
+        return self._data.nbytes
+
+    def get_byte_size(self) -> int:
+        """The bytes of its elements."""
+        return self._data.nbytes
+
     def __repr__(self) -> str:
         return f"<Tensor: shape{list(self.shape)} type: {self._data.dtype}>"
 
@@ -196,6 +205,17 @@ def _zeros(port: ConstOutput) -> np.ndarray:
             f"'{port.any_name}' of shape {port.shape} and type {inner} has no array here: "
             "set_tensor() gives it one"
         ) from None
+
+
+def _converted(array: np.ndarray, port: ConstOutput) -> np.ndarray:
+    """`array` with the port's type of numbers, as OpenVINO takes arrays."""
+    inner = port._port.type.removeprefix("tensor(").removesuffix(")")
+    if array.dtype.kind not in "fiub" or not inner.startswith(("float", "double", "int", "uint")):
+        return array
+    try:
+        return array.astype(numpy_type(data_type(_NUMPY.get(inner, inner))), copy=False)
+    except (TypeError, InvalidArgument):
+        return array
 
 
 def _find(ports: Sequence[ConstOutput], key: Key, kind: str) -> int:
@@ -325,6 +345,20 @@ class InferRequest:
             raise InvalidArgument("no run has ended: outputs have no values")
         return Tensor(self._results[at], shared_memory=True)
 
+    @property
+    def input_tensors(self) -> list[Tensor]:
+        """The inputs."""
+        return [self.get_input_tensor(port.index) for port in self.model_inputs]
+
+    @property
+    def output_tensors(self) -> list[Tensor]:
+        """The outputs of the last run."""
+        return [self.get_output_tensor(port.index) for port in self.model_outputs]
+
+    def get_compiled_model(self) -> CompiledModel:
+        """The model that it runs."""
+        return self._model
+
     @staticmethod
     def _only(ports: Sequence[ConstOutput], kind: str) -> int:
         if len(ports) != 1:
@@ -340,13 +374,23 @@ class InferRequest:
 
     # ----- Runs ------------------------------------------------------------
 
-    def infer(self, inputs: Any = None, share_inputs: bool = False) -> Results:
+    def infer(
+        self,
+        inputs: Any = None,
+        share_inputs: bool = False,
+        share_outputs: bool = False,
+        *,
+        decode_strings: bool = True,
+    ) -> Results:
         """Runs, and returns the outputs.
 
         Args:
             inputs: a dict by name, number or input, a list in the order of the inputs,
-                or one array; None for what was set before.
+                or one array; None for what was set before. Arrays of other numbers than
+                the input's become those.
             share_inputs: read the arrays where they are, and make no copies.
+            share_outputs: makes no difference: outputs are the run's own, and not copied.
+            decode_strings: makes no difference: texts are str.
         """
         self._take(inputs, share_inputs)
         self._run()
@@ -375,7 +419,7 @@ class InferRequest:
                 taken[at] = value
                 continue
             given = _as_array(f"input {self.model_inputs[at].any_name!r}", value)
-            taken[at] = Tensor(given, share_inputs)
+            taken[at] = Tensor(_converted(given, self.model_inputs[at]), share_inputs)
         # None of them where one is wrong.
         self._given = taken
 
@@ -489,13 +533,25 @@ class CompiledModel:
         """A new request."""
         return InferRequest(self)
 
-    def infer_new_request(self, inputs: Any = None) -> Results:
-        """Runs by a new request."""
-        return self.create_infer_request().infer(inputs)
+    def infer_new_request(self, inputs: Any = None, **sharing: bool) -> Results:
+        """Runs by a new request; `sharing` is as `InferRequest.infer` has it."""
+        return self.create_infer_request().infer(inputs, **sharing)
 
-    def __call__(self, inputs: Any = None) -> Results:
-        """Runs by a new request."""
-        return self.infer_new_request(inputs)
+    def __call__(
+        self,
+        inputs: Any = None,
+        share_inputs: bool = False,
+        share_outputs: bool = True,
+        *,
+        decode_strings: bool = True,
+    ) -> Results:
+        """Runs by a new request, as `InferRequest.infer`."""
+        return self.infer_new_request(
+            inputs,
+            share_inputs=share_inputs,
+            share_outputs=share_outputs,
+            decode_strings=decode_strings,
+        )
 
 
 class AsyncInferQueue:
@@ -522,6 +578,13 @@ class AsyncInferQueue:
 
     def __iter__(self) -> Iterator[InferRequest]:
         return iter(self._requests)
+
+    def __getitem__(self, index: int) -> InferRequest:
+        return self._requests[index]
+
+    def is_ready(self) -> bool:
+        """Whether a request is free."""
+        return bool(self._idle)
 
     def set_callback(self, callback: Callable[[InferRequest, Any], Any]) -> None:
         """Calls `callback(request, userdata)`, in another thread, whenever a run has ended."""

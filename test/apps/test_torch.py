@@ -56,7 +56,8 @@ def test_export(name):
 
 #: Those that torch.compile captures as one graph.
 COMPILED = """rnn_any_length Exit inverse cond_sum cond_nested CondModules while_halve while_gcd Greedy Beam scan_rnn
-    scan_any_length selective_scan map_rows lstm lstm_any_length Block types""".split()
+    scan_any_length selective_scan map_rows lstm lstm_any_length Block types
+    lstm_projected_layers lstm_projected_begun Encoder EncoderFirst AttentionWeights""".split()
 
 
 @pytest.mark.parametrize("name", COMPILED)

@@ -402,7 +402,8 @@ class Recurrent(nn.Module):
     def __init__(self, kind: type[nn.Module], **options: Any) -> None:
         super().__init__()
         self.recurrent = kind(4, 6, batch_first=True, **options)
-        self.head = nn.Linear(12 if options.get("bidirectional") else 6, 3)
+        units = options.get("proj_size", 6)
+        self.head = nn.Linear(2 * units if options.get("bidirectional") else units, 3)
 
     def forward(self, x):
         rows, end = self.recurrent(x)
@@ -418,8 +419,57 @@ for _name, _make in {
     "lstm": lambda: Recurrent(nn.LSTM),
     "lstm_layers": lambda: Recurrent(nn.LSTM, num_layers=2),
     "lstm_two_ways": lambda: Recurrent(nn.LSTM, bidirectional=True),
+    "lstm_projected": lambda: Recurrent(nn.LSTM, proj_size=3),
+    "lstm_projected_layers": lambda: Recurrent(
+        nn.LSTM, proj_size=3, num_layers=2, bidirectional=True
+    ),
+    "lstm_projected_plain": lambda: Recurrent(nn.LSTM, proj_size=3, bias=False),
 }.items():
     PROGRAMS[_name] = Program(_make, (rand(2, 7, 4),))
+
+
+class Begun(nn.Module):
+    """A projected LSTM both ways, whose states are given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(4, 6, proj_size=3, bidirectional=True)
+
+    def forward(self, x, h, c):
+        return self.lstm(x, (h, c))
+
+
+# torch.export captures projected ones for one length only.
+PROGRAMS["lstm_projected_begun"] = Program(Begun, (rand(5, 2, 4), rand(2, 2, 3), rand(2, 2, 6)))
+
+
+class Encoder(nn.Module):
+    """Layers that torch makes one operator of in inference, with a mask of keys or none."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(8, 2, 12, batch_first=True, **options)
+        self.layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+
+    def forward(self, x, mask=None):
+        return self.layers(x, src_key_padding_mask=mask)
+
+
+class Weights(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x)
+
+
+_PADDED = torch.arange(5) >= torch.tensor([[5], [3]])
+PROGRAMS["Encoder"] = Program(Encoder, (rand(2, 5, 8),))
+PROGRAMS["EncoderFirst"] = Program(
+    lambda: Encoder(norm_first=True, activation="gelu"), (rand(2, 5, 8), _PADDED)
+)
+PROGRAMS["AttentionWeights"] = Program(Weights, (rand(2, 5, 8),))
 for _name in ("rnn", "gru", "lstm"):
     PROGRAMS[f"{_name}_any_length"] = Program(
         PROGRAMS[_name].make,

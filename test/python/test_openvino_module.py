@@ -179,3 +179,24 @@ def test_names_that_are_elsewhere():
             getattr(loopc.openvino, name)
     with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
         _ = loopc.openvino.nothing
+
+
+def test_what_programs_do_with_requests(ov, model):
+    compiled = ov.Core().compile_model(model, "CPU")
+    # Arrays of other numbers are converted.
+    result = compiled([X.astype(np.float64), SCALE.astype(np.int32)], share_inputs=True)
+    np.testing.assert_array_equal(result["y"], Y)
+    assert result["y"].dtype == np.float32
+    result = compiled.infer_new_request({"x": X, "scale": SCALE})
+    np.testing.assert_array_equal(result["y"], Y)
+    request = compiled.create_infer_request()
+    request.infer([X, SCALE], share_outputs=True)
+    np.testing.assert_array_equal(request.output_tensors[0].data, Y)
+    np.testing.assert_array_equal(request.input_tensors[1].data, SCALE)
+    assert request.input_tensors[0].byte_size == X.nbytes
+    assert request.get_compiled_model().input("scale").any_name == "scale"
+    queue = ov.AsyncInferQueue(compiled, 2)
+    assert queue.is_ready()
+    queue.start_async([X, SCALE])
+    queue.wait_all()
+    assert len(queue) == 2 and queue[0] is not queue[1]

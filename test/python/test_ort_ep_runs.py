@@ -293,6 +293,11 @@ g (int64 n, float[M] x) => (float[M] r) {
 )
 def test_wrong_options(options, message, capfd):
     assert re.search(message, find_refusal(capfd, **options))
+    # onnxruntime's module would make a session without the provider.
+    with pytest.raises(loopc.InvalidArgument, match=message):
+        loopc.onnxruntime.add_provider(onnxruntime.SessionOptions(), **options)
+    with pytest.raises(loopc.InvalidArgument, match=message):
+        loopc.onnxruntime.enable(**options)
 
 
 def test_memory_limit():
