@@ -13,8 +13,7 @@
 using namespace mlir;
 using namespace loopc;
 
-void loopc::populateBuffers(PassAdder manager,
-                            const PipelineOptions &options) {
+void loopc::populateBuffers(PassAdder manager, const PipelineOptions &options) {
   manager.addPass(createMarkInputsReadOnly(),
                   "bufferization would write into what the caller owns");
   if (options.optLevel > 0)

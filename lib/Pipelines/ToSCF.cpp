@@ -60,7 +60,8 @@ void loopc::populateNests(PassAdder manager, const PipelineOptions &options) {
                     "change, indices that are known");
 }
 
-void loopc::populateShortRecurrences(PassAdder manager, const PipelineOptions &) {
+void loopc::populateShortRecurrences(PassAdder manager,
+                                     const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
       createNestShortenRecurrences(),
       "numbers that loops carry are values, and bodies are there as they stay");

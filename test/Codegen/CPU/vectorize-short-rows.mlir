@@ -69,7 +69,7 @@ func.func @sum_of_columns(%x: memref<?x?xf32>, %sums: memref<?xf32>) {
 // CHECK: memref.alloca() {{.*}} : memref<128xindex>
 // CHECK: vector.load {{.*}} : memref<128xindex>, vector<8xindex>
 // CHECK: memref.subview %{{.*}}[64, 0] [3, 3] [1, 1]
-// CHECK: arith.addi {{.*}} : vector<4xindex>
+// CHECK: arith.addi {{.*}} : vector<8xindex>
 func.func @last_above(%x: memref<67x3xf32>, %least: memref<3xf32>, %last: memref<3xi64>) {
   linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["reduction", "parallel"]}
       ins(%x, %least : memref<67x3xf32>, memref<3xf32>) outs(%last : memref<3xi64>) {

@@ -383,28 +383,6 @@ void ContractionEmitter::placeRows(Tile &tile, ArrayRef<Value> places) {
 }
 
 //===----------------------------------------------------------------------===//
-// Numbers of rows and sums
-//===----------------------------------------------------------------------===//
-
-int64_t ContractionPlan::restRows(const RowsPlan &version) const {
-  auto [rows, vectors] = version.tile;
-  int64_t half = llvm::divideCeil(rows, 2);
-  if (isAlongSum || !joinedDim)
-    return half;
-  return std::min<int64_t>(half,
-                           llvm::divideCeil(CpuModel::kSumsUnderWay, vectors));
-}
-
-int64_t ContractionPlan::countUnrolled(int64_t sums) const {
-  int64_t count = std::max<int64_t>(
-      1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));
-  if (!isDynamic(laneDim))
-    while (count > 1 && count * lanes > extents[laneDim])
-      count /= 2;
-  return count;
-}
-
-//===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
 

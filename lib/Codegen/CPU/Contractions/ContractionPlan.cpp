@@ -29,12 +29,6 @@ static constexpr int64_t kRowBlock = 8;
 static constexpr int64_t kShortSum = 5;
 /// Fewer columns leave most of a vector empty.
 static constexpr int64_t kFewColumns = 4;
-/// Rows of the tiles for which strips and blocks of rows are made.
-static constexpr int64_t kTileRowsOfMany = 4;
-/// Sums of so few products, transposed, are mostly stores: in squares they take
-/// 0.56 (1 to 3 products) to 0.9 (27) of the time, and 1.1 for 64 and more; of
-/// rows that begin anywhere in a cache line as long as else for 3 products.
-static constexpr int64_t kFewProducts = 32, kFewProductsOfOpen = 8;
 /// More rows make tiles no better.
 static constexpr int64_t kManyRows = 32;
 /// So many products of vectors in a tile hide how its rows are found.
@@ -408,28 +402,6 @@ bool ContractionPlanner::chooseTransposed() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-TileShape loopc::chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
-                            int64_t lanes, bool isWide) {
-  int64_t most = isWide ? cpu.wideTileRows() : cpu.tileRows();
-  bool isMany = ShapedType::isDynamic(rows) || rows >= 8 * most;
-  TileShape shape{most, 1};
-  // One row less leaves a fifth of the registers empty and no rest.
-  if (isWide && !ShapedType::isDynamic(rows) && rows % most != 0 &&
-      rows % (most - 1) == 0)
-    shape.rows = most - 1;
-  else if (!isMany)
-    shape.rows = llvm::divideCeil(
-        rows, llvm::divideCeil(std::max<int64_t>(rows, 1), most));
-  shape.rows = std::max<int64_t>(shape.rows, 1);
-  shape.vectors = std::min<int64_t>(
-      CpuModel::kSumsUnderWay,
-      llvm::bit_floor(uint64_t(cpu.sumRegisters() / shape.rows)));
-  if (!ShapedType::isDynamic(columns))
-    shape.vectors = std::clamp<int64_t>(
-        llvm::PowerOf2Ceil(llvm::divideCeil(columns, lanes)), 1, shape.vectors);
-  return shape;
-}
-
 /// True if tiles of `rows` rows fill the registers for sums: those of windows
 /// of an image, most of which are long, if there are columns for them. They
 /// need two kinds of tiles, or none as high as others, where these leave no
@@ -729,53 +701,6 @@ void ContractionPlanner::chooseTiles() {
   plan.versions.push_back(many);
 }
 
-/// True if sums are so short that to store them, transposed, is most of the
-/// work. Rows of open length begin anywhere in a cache line.
-static bool isMostlyStores(const ContractionPlan &plan) {
-  int64_t products = plan.products();
-  if (ShapedType::isDynamic(products))
-    return false;
-  if (plan.isDynamic(*plan.rowDim))
-    return products <= kFewProductsOfOpen;
-  return products <= kFewProducts &&
-         plan.extents[*plan.rowDim] % plan.lanes == 0;
-}
-
-/// Tiles as high as a vector is wide: transposed, whole cache lines are stored,
-/// where the halves of most came in turns. Of longer sums a tile of two vectors
-/// loads less.
-static void squareTiles(ContractionPlan &plan, CpuModel cpu) {
-  if (plan.lanes > cpu.sumRegisters() || !isMostlyStores(plan))
-    return;
-  for (RowsPlan &rows : plan.versions) {
-    if (rows.tile.rows < kTileRowsOfMany)
-      continue;
-    if (rows.rowBlock)
-      rows.rowBlock = plan.lanes * CpuModel::kRowTiles;
-    rows.tile.rows = plan.lanes;
-    rows.tile.vectors = std::min<int64_t>(
-        rows.tile.vectors,
-        llvm::bit_floor(uint64_t(cpu.sumRegisters() / plan.lanes)));
-  }
-}
-
-/// How many sums of each element tiles of `rows` have under way. All tiles have
-/// as many, so that equal rows and columns have equal sums.
-static int64_t countChains(linalg::LinalgOp op, const ContractionPlan &plan,
-                           const RowsPlan &rows) {
-  constexpr int64_t kLeastSteps = 4;
-  if (plan.isAlongSum || plan.dot || plan.pairs || plan.strip ||
-      plan.sumDims.size() != 1 || rows.sumBlock || !reorderableAddition(op))
-    return 1;
-  int64_t sums = rows.tile.rows * rows.tile.vectors;
-  int64_t chains = std::max<int64_t>(
-      1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));
-  if (int64_t products = plan.products(); ShapedType::isStatic(products))
-    while (chains > 1 && products < chains * kLeastSteps)
-      chains /= 2;
-  return chains;
-}
-
 static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
                                                       CpuModel cpu,
                                                       bool isCompact,
@@ -801,7 +726,7 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   if (isCompact)
     return std::move(plan);
   for (RowsPlan &rows : plan.versions)
-    rows.chains = countChains(op, plan, rows);
+    rows.chains = plan.countChains(op, rows);
   plan.epilogue = findEpilogue(op, plan, cpu);
   // Squares are made of rows that lie one behind the other, in tiles as high as
   // a vector has parts.
@@ -811,7 +736,7 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
                                                  : planner.rowTiles());
   if (plan.epilogue.isTurned)
-    squareTiles(plan, cpu);
+    plan.squareTiles(cpu);
   return std::move(plan);
 }
 

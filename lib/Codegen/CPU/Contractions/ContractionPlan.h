@@ -23,6 +23,9 @@ namespace loopc {
 /// a vector empty, of so many elements and more.
 inline constexpr int64_t kFewLongColumns = 8, kLongColumn = 32;
 
+/// Rows of the tiles for which strips and blocks of rows are made.
+inline constexpr int64_t kTileRowsOfMany = 4;
+
 /// What is done with the columns behind the last whole tile.
 enum class ColumnRest {
   None,        ///< there are none
@@ -159,6 +162,13 @@ struct ContractionPlan {
   /// Vectors of each sum that are under way at a time where vectors run along
   /// the sum and a tile has `sums`.
   int64_t countUnrolled(int64_t sums) const;
+  /// How many sums of each element tiles of `rows` have under way. All tiles
+  /// have as many, so that equal rows and columns have equal sums.
+  int64_t countChains(mlir::linalg::LinalgOp op, const RowsPlan &rows) const;
+  /// Makes tiles as high as a vector is wide: transposed, whole cache lines are
+  /// stored, where the halves of most came in turns. Of longer sums a tile of
+  /// two vectors loads less.
+  void squareTiles(CpuModel cpu);
   void print(llvm::raw_ostream &os) const;
 };
 

@@ -107,7 +107,8 @@ static memref::SubViewOp writtenPart(linalg::FillOp fill, Operation *&writer) {
 std::optional<BorderPlan> loopc::planBorder(linalg::FillOp fill) {
   Value buffer = fill.getOutputs()[0];
   auto type = dyn_cast<MemRefType>(buffer.getType());
-  if (!type || !type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat() ||
+  if (!type || !type.getLayout().isIdentity() ||
+      !type.getElementType().isIntOrFloat() ||
       !(buffer.getDefiningOp<memref::AllocOp>() || isCarriedAlone(buffer)))
     return std::nullopt;
   int64_t small = fill->getParentOfType<LoopLikeOpInterface>()

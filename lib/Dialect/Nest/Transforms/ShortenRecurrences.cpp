@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 // nest-shorten-recurrences: least and greatest numbers of what loops carry. An
-// iteration waits for the one before it only where it must: of min(min(x, a), b)
-// for both minimums where x is carried, of min(min(a, b), x) for one.
+// iteration waits for the one before it only where it must: of min(min(x, a),
+// b) for both minimums where x is carried, of min(min(a, b), x) for one.
 //
 // Sums of integers and the like are put in order by LLVM (reassociate), which
 // does not know that these may be, too.
@@ -35,8 +35,8 @@ struct ShortenRecurrences
 };
 } // namespace
 
-/// The operation of the same kind that alone reads `op`, in the same block; else
-/// null.
+/// The operation of the same kind that alone reads `op`, in the same block;
+/// else null.
 static Operation *getOuter(Operation *op) {
   if (!op->hasOneUse())
     return nullptr;
@@ -116,9 +116,10 @@ static bool shorten(RewriterBase &rewriter, Operation *root) {
   SmallVector<Operation *> tree;
   collect(root, leaves, tree);
   SmallVector<Value> order(leaves);
-  auto waiting = std::stable_partition(
-      order.begin(), order.end(),
-      [&](Value leaf) { return !waitsFor(leaf, loop, carried); });
+  auto waiting =
+      std::stable_partition(order.begin(), order.end(), [&](Value leaf) {
+        return !waitsFor(leaf, loop, carried);
+      });
   if (waiting == order.begin() || waiting == order.end() || order == leaves)
     return false;
   rewriter.setInsertionPoint(root);

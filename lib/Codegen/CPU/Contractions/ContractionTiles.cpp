@@ -1,0 +1,110 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The tiles of a contraction: rows and vectors of one, and the sums that it has
+// under way.
+
+#include "ContractionPlan.h"
+
+using namespace mlir;
+using namespace loopc;
+
+/// Sums of so few products, transposed, are mostly stores: in squares they take
+/// 0.56 (1 to 3 products) to 0.9 (27) of the time, and 1.1 for 64 and more; of
+/// rows that begin anywhere in a cache line as long as else for 3 products.
+static constexpr int64_t kFewProducts = 32, kFewProductsOfOpen = 8;
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+TileShape loopc::chooseTile(CpuModel cpu, int64_t rows, int64_t columns,
+                            int64_t lanes, bool isWide) {
+  int64_t most = isWide ? cpu.wideTileRows() : cpu.tileRows();
+  bool isMany = ShapedType::isDynamic(rows) || rows >= 8 * most;
+  TileShape shape{most, 1};
+  // One row less leaves a fifth of the registers empty and no rest.
+  if (isWide && !ShapedType::isDynamic(rows) && rows % most != 0 &&
+      rows % (most - 1) == 0)
+    shape.rows = most - 1;
+  else if (!isMany)
+    shape.rows = llvm::divideCeil(
+        rows, llvm::divideCeil(std::max<int64_t>(rows, 1), most));
+  shape.rows = std::max<int64_t>(shape.rows, 1);
+  shape.vectors = std::min<int64_t>(
+      CpuModel::kSumsUnderWay,
+      llvm::bit_floor(uint64_t(cpu.sumRegisters() / shape.rows)));
+  if (!ShapedType::isDynamic(columns))
+    shape.vectors = std::clamp<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeil(columns, lanes)), 1, shape.vectors);
+  return shape;
+}
+
+/// True if sums are so short that to store them, transposed, is most of the
+/// work. Rows of open length begin anywhere in a cache line.
+static bool isMostlyStores(const ContractionPlan &plan) {
+  int64_t products = plan.products();
+  if (ShapedType::isDynamic(products))
+    return false;
+  if (plan.isDynamic(*plan.rowDim))
+    return products <= kFewProductsOfOpen;
+  return products <= kFewProducts &&
+         plan.extents[*plan.rowDim] % plan.lanes == 0;
+}
+
+void ContractionPlan::squareTiles(CpuModel cpu) {
+  if (lanes > cpu.sumRegisters() || !isMostlyStores(*this))
+    return;
+  for (RowsPlan &rows : versions) {
+    if (rows.tile.rows < kTileRowsOfMany)
+      continue;
+    if (rows.rowBlock)
+      rows.rowBlock = lanes * CpuModel::kRowTiles;
+    rows.tile.rows = lanes;
+    rows.tile.vectors = std::min<int64_t>(
+        rows.tile.vectors,
+        llvm::bit_floor(uint64_t(cpu.sumRegisters() / lanes)));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Numbers of rows and sums
+//===----------------------------------------------------------------------===//
+
+int64_t ContractionPlan::restRows(const RowsPlan &version) const {
+  auto [rows, vectors] = version.tile;
+  int64_t half = llvm::divideCeil(rows, 2);
+  if (isAlongSum || !joinedDim)
+    return half;
+  return std::min<int64_t>(half,
+                           llvm::divideCeil(CpuModel::kSumsUnderWay, vectors));
+}
+
+int64_t ContractionPlan::countUnrolled(int64_t sums) const {
+  int64_t count = std::max<int64_t>(
+      1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));
+  if (!isDynamic(laneDim))
+    while (count > 1 && count * lanes > extents[laneDim])
+      count /= 2;
+  return count;
+}
+
+int64_t ContractionPlan::countChains(linalg::LinalgOp op,
+                                     const RowsPlan &rows) const {
+  constexpr int64_t kLeastSteps = 4;
+  if (isAlongSum || dot || pairs || strip || sumDims.size() != 1 ||
+      rows.sumBlock || !reorderableAddition(op))
+    return 1;
+  int64_t sums = rows.tile.rows * rows.tile.vectors;
+  int64_t chains = std::max<int64_t>(
+      1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));
+  if (int64_t count = products(); ShapedType::isStatic(count))
+    while (chains > 1 && count < chains * kLeastSteps)
+      chains /= 2;
+  return chains;
+}
