@@ -46,7 +46,7 @@ PASSES = (
     *("loop-grow-in-place", "loop-hoist-checks", "cpu-interchange-elements", "loop-scalarize"),
     *("cpu-interchange-scans", "loop-invariant-code-motion", "loop-invariant-subset-hoisting"),
     *("cpu-keep-in-registers", "loop-lower-slices", "cpu-pack-contractions", "canonicalize"),
-    "cpu-reduce-columns",
+    *("cpu-reduce-columns", "loop-merge-lengths", "buffer-write-carried"),
     *("buffer-privatize-empty", "buffer-settle-views", "loop-unroll-small", "loop-version-shapes"),
     *("tensor-sink-expansions", "tensor-widen-factors", "convert-onnx-to-linalg", "sccp"),
     *("cse", "onnx-infer-types"),

@@ -13,11 +13,19 @@ data, the look-up, and the next reader. Passes that fuse or move these must see 
 
 from __future__ import annotations
 
+import pathlib
+import sys
+
 import loopc
 import numpy as np
 import onnx.numpy_helper
 import onnx.parser
 import pytest
+import random_readers
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
+
+import readers
 
 
 def run(
@@ -92,3 +100,9 @@ def test_rows_whose_sums_are_looked_up(reduce: str) -> None:
     (got,) = run(text, {"places": places, "one": np.array([1])}, {"x": x})
     s = x.sum(1) if reduce == "ReduceSum" else x.max(1)
     np.testing.assert_allclose(got, s[places] * x, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(30, 50))
+def test_random_readers(seed: int) -> None:
+    """A short form of test/fuzz/readers.py."""
+    assert readers.problem(*random_readers.make(seed)) == ""
