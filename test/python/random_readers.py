@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx.numpy_helper
@@ -45,7 +46,7 @@ class Readers:
         ]
         self._results: list[str] = []
 
-    def _add(self, kind: str, inputs: list[str], **attributes: object) -> str:
+    def _add(self, kind: str, inputs: list[str], **attributes: Any) -> str:
         name = f"v{len(self._nodes)}"
         self._nodes.append(helper.make_node(kind, inputs, [name], **attributes))
         return name
