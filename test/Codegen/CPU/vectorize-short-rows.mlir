@@ -185,3 +185,19 @@ func.func @heads(%x: memref<8x160x3xf32>, %row: memref<3xf32>) {
   } {loopc.parallel}
   return
 }
+
+// -----
+
+// Of numbers that no vector has the loops are another pass's.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+// CHECK-LABEL: func @complex(
+// CHECK: linalg.generic
+func.func @complex(%x: memref<100x3xcomplex<f32>>, %row: memref<3xcomplex<f32>>) {
+  linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%row : memref<3xcomplex<f32>>) outs(%x : memref<100x3xcomplex<f32>>) {
+  ^bb0(%a: complex<f32>, %o: complex<f32>):
+    linalg.yield %a : complex<f32>
+  }
+  return
+}

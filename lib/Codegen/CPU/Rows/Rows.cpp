@@ -83,10 +83,14 @@ unsigned loopc::bitsOfVectorBody(linalg::GenericOp op) {
         !llvm::all_of(inner.getOperands(), count))
       return 0;
   }
-  for (OpOperand &operand : op->getOpOperands())
-    if (!places.contains(op.getMatchingBlockArgument(&operand)))
-      bits = std::max(bits, getElementTypeOrSelf(operand.get().getType())
-                                .getIntOrFloatBitWidth());
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (places.contains(op.getMatchingBlockArgument(&operand)))
+      continue;
+    unsigned own = bitsOf(getElementTypeOrSelf(operand.get().getType()));
+    if (own == 0)
+      return 0;
+    bits = std::max(bits, own);
+  }
   return bits;
 }
 
