@@ -435,12 +435,15 @@ static bool readCompilerOptions(const Flags &flags, CompilerOptions &options) {
     options.verifyEach = true;
   options.configurePasses =
       [print = bool(flags.printAfterAll)](mlir::PassManager &passes) {
-        if (print)
+        if (print) {
+          // What threads print would mix.
+          passes.getContext()->disableMultithreading();
           passes.enableIRPrinting(
               [](mlir::Pass *, mlir::Operation *) { return false; },
               [](mlir::Pass *, mlir::Operation *) { return true; },
               /*printModuleScope=*/true, /*printAfterOnlyOnChange=*/true,
               /*printAfterOnlyOnFailure=*/false, errs());
+        }
         return mlir::applyPassManagerCLOptions(passes);
       };
   return true;

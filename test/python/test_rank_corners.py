@@ -80,7 +80,7 @@ def test_pad_along_axes_of_any_number() -> None:
     with pytest.raises(loopc.RunError, match="axis 3 is out of range"):
         model.run(None, {"x": x, "pads": i64([0, 0]), "axes": i64([3])})
     huge = {"x": x, "pads": i64([2**62, 2**62]), "axes": i64([0])}
-    with pytest.raises(loopc.RunError, match="more bytes than can be counted"):
+    with pytest.raises(loopc.RunError, match="less than 0"):
         model.run(None, huge)
 
 

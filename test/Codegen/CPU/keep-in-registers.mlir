@@ -195,8 +195,8 @@ func.func @as_it_was(%n: i64, %x0: tensor<1xi64>, %y0: tensor<1xi64>) -> (tensor
   return %r#0, %r#1 : tensor<1xi64>, tensor<1xi64>
 }
 
-// Sums of few products: a vector of all results for each product, halves onto
-// each other, behind the start; in the given order where there is one.
+// Sums of few products: a vector of all results for each product, one after the
+// other.
 #left = affine_map<(i, j, k) -> (i, k)>
 #right = affine_map<(i, j, k) -> (k, j)>
 #product = affine_map<(i, j, k) -> (i, j)>
@@ -209,14 +209,14 @@ func.func @as_it_was(%n: i64, %x0: tensor<1xi64>, %y0: tensor<1xi64>) -> (tensor
 // CHECK: %[[A0:.*]] = vector.shuffle %[[P]], %[[P]] [0, 0, 2, 2]
 // CHECK: %[[B0:.*]] = vector.shuffle %[[W:.*]], %[[W]] [0, 1, 0, 1]
 // CHECK: %[[M0:.*]] = arith.mulf %[[A0]], %[[B0]]
+// CHECK: %[[S0:.*]] = arith.addf %[[M0]], %{{.*}} : vector<4xf32>
 // CHECK: %[[A1:.*]] = vector.shuffle %[[P]], %[[P]] [1, 1, 3, 3]
 // CHECK: %[[B1:.*]] = vector.shuffle %[[W]], %[[W]] [2, 3, 2, 3]
 // CHECK: %[[M1:.*]] = arith.mulf %[[A1]], %[[B1]]
-// CHECK: %[[S:.*]] = arith.addf %[[M0]], %[[M1]] fastmath<reassoc>
-// CHECK: arith.addf %[[S]], %{{.*}} fastmath<reassoc>
+// CHECK: arith.addf %[[M1]], %[[S0]] : vector<4xf32>
 // CHECK: %[[N0:.*]] = arith.mulf %{{.*}} : vector<2xf32>
-// CHECK: %[[N1:.*]] = arith.mulf %{{.*}} : vector<2xf32>
 // CHECK: %[[T:.*]] = arith.addf %[[N0]], %{{.*}} : vector<2xf32>
+// CHECK: %[[N1:.*]] = arith.mulf %{{.*}} : vector<2xf32>
 // CHECK: arith.addf %[[T]], %[[N1]] : vector<2xf32>
 // CHECK: loop.yield
 func.func @products(%n: i64, %p0: tensor<2x2xf32>, %w: tensor<2x2xf32>, %x0: tensor<2xf32>) -> (tensor<2x2xf32>, tensor<2xf32>) {

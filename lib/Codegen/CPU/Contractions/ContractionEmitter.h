@@ -116,12 +116,6 @@ private:
   /// The sum along the innermost loop, by groups.
   llvm::SmallVector<mlir::Value> emitDots(const Tile &tile,
                                           mlir::ValueRange sums);
-  /// The last loop over the sum, with several sums of each element under way.
-  llvm::SmallVector<mlir::Value> emitChains(const Tile &tile,
-                                            mlir::ValueRange given);
-  /// `sums` added up by halves until there are `count`.
-  llvm::SmallVector<mlir::Value> addHalves(llvm::SmallVector<mlir::Value> sums,
-                                           size_t count);
   llvm::SmallVector<mlir::Value> emitLanes(const Tile &tile,
                                            mlir::ValueRange given);
   /// Adds what stands at `count` vectors along the sum to as many sets of sums.

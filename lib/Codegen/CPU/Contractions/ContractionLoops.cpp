@@ -423,14 +423,10 @@ void ContractionEmitter::emitTile(const Tile &tile) {
 }
 
 Value ContractionEmitter::added(Value x, Value y) {
-  auto add = dyn_cast<arith::AddFOp>(reorderableAddition(op));
-  if (!add)
-    return arith::AddIOp::create(b, x, y);
-  arith::FastMathFlags flags = add.getFastmath();
-  // All columns are added up in one order.
-  if (!plan.isAlongSum)
-    flags = flags & ~arith::FastMathFlags::reassoc;
-  return arith::AddFOp::create(b, x, y, flags);
+  Operation *combiner = reorderableAddition(op);
+  if (auto add = dyn_cast<arith::AddFOp>(combiner))
+    return arith::AddFOp::create(b, x, y, add.getFastmath());
+  return arith::AddIOp::create(b, x, y);
 }
 
 SmallVector<Value> ContractionEmitter::emitSum(const Tile &tile,
@@ -454,54 +450,10 @@ SmallVector<Value> ContractionEmitter::emitSum(const Tile &tile,
     at[dim] = begin;
     return results;
   }
-  if (version->chains > 1)
-    return emitChains(tile, sums);
   Value from = blockBegin ? blockBegin : index(0);
   Value to = blockEnd ? blockEnd : extent(dim);
   return sumOver(dim, from, to, 1, sums, [&](ValueRange inner) {
     return emitSum(tile, inner, next + 1);
-  });
-}
-
-SmallVector<Value> ContractionEmitter::addHalves(SmallVector<Value> sums,
-                                                 size_t count) {
-  for (size_t half = sums.size() / 2; half >= count; half /= 2) {
-    for (size_t k : llvm::seq(half))
-      sums[k] = added(sums[k], sums[k + half]);
-    sums.resize(half);
-  }
-  return sums;
-}
-
-SmallVector<Value> ContractionEmitter::emitChains(const Tile &tile,
-                                                  ValueRange given) {
-  int64_t chains = version->chains;
-  unsigned dim = plan.sumDims.back();
-  size_t count = given.size();
-  SmallVector<Value> sums(given);
-  auto type = cast<VectorType>(sums[0].getType());
-  // -0 + 0 is 0.
-  TypedAttr nothing = b.getZeroAttr(type);
-  if (isa<FloatType>(type.getElementType()))
-    nothing = DenseElementsAttr::get(
-        type, b.getFloatAttr(type.getElementType(), -0.0).getValue());
-  sums.resize(count * chains, arith::ConstantOp::create(b, nothing));
-  AffineExpr d0 = b.getAffineDimExpr(0);
-  Value whole = apply(d0.floorDiv(chains) * chains, {extent(dim)});
-  sums = sumOver(dim, index(0), whole, chains, sums, [&](ValueRange before) {
-    SmallVector<Value> next;
-    Value begin = at[dim];
-    for (int64_t k : llvm::seq(chains)) {
-      at[dim] = apply(d0 + k, {begin});
-      llvm::append_range(
-          next, emitPoint(tile, before.slice(k * count, count), tile.masks, 1));
-    }
-    at[dim] = begin;
-    return next;
-  });
-  sums = addHalves(std::move(sums), count);
-  return sumOver(dim, whole, extent(dim), 1, sums, [&](ValueRange before) {
-    return emitPoint(tile, before, tile.masks, 1);
   });
 }
 
@@ -536,7 +488,11 @@ SmallVector<Value> ContractionEmitter::emitLanes(const Tile &tile,
   sums = sumOver(
       dim, index(0), from, unrolled * lanes, sums,
       [&](ValueRange inner) { return emitPoint(tile, inner, {}, unrolled); });
-  sums = addHalves(std::move(sums), count);
+  for (size_t half = sums.size() / 2; half >= count; half /= 2) {
+    for (size_t k : llvm::seq(half))
+      sums[k] = added(sums[k], sums[k + half]);
+    sums.resize(half);
+  }
   if (unrolled > 1)
     sums = sumOver(dim, from, whole(lanes), lanes, sums, [&](ValueRange inner) {
       return emitPoint(tile, inner, {}, 1);

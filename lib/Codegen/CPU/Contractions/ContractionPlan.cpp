@@ -725,8 +725,6 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   // What is computed on the sums would be written for each vector of a tile.
   if (isCompact)
     return std::move(plan);
-  for (RowsPlan &rows : plan.versions)
-    rows.chains = plan.countChains(op, rows);
   plan.epilogue = findEpilogue(op, plan, cpu);
   // Squares are made of rows that lie one behind the other, in tiles as high as
   // a vector has parts.

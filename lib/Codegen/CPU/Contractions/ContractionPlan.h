@@ -52,9 +52,6 @@ struct RowsPlan {
   /// Rows of the last tile beyond the end are the last row again, so that it is
   /// like all others.
   bool repeatsLastRow = false;
-  /// Sums of each element that are under way at a time, and added up at the
-  /// end: few sums would wait for one another.
-  int64_t chains = 1;
 };
 
 /// What the sums begin with, in the place of what the result holds. What writes
@@ -162,9 +159,6 @@ struct ContractionPlan {
   /// Vectors of each sum that are under way at a time where vectors run along
   /// the sum and a tile has `sums`.
   int64_t countUnrolled(int64_t sums) const;
-  /// How many sums of each element tiles of `rows` have under way. All tiles
-  /// have as many, so that equal rows and columns have equal sums.
-  int64_t countChains(mlir::linalg::LinalgOp op, const RowsPlan &rows) const;
   /// Makes tiles as high as a vector is wide: transposed, whole cache lines are
   /// stored, where the halves of most came in turns. Of longer sums a tile of
   /// two vectors loads less.

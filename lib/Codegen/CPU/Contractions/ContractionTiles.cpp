@@ -93,18 +93,3 @@ int64_t ContractionPlan::countUnrolled(int64_t sums) const {
       count /= 2;
   return count;
 }
-
-int64_t ContractionPlan::countChains(linalg::LinalgOp op,
-                                     const RowsPlan &rows) const {
-  constexpr int64_t kLeastSteps = 4;
-  if (isAlongSum || dot || pairs || strip || sumDims.size() != 1 ||
-      rows.sumBlock || !reorderableAddition(op))
-    return 1;
-  int64_t sums = rows.tile.rows * rows.tile.vectors;
-  int64_t chains = std::max<int64_t>(
-      1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));
-  if (int64_t count = products(); ShapedType::isStatic(count))
-    while (chains > 1 && count < chains * kLeastSteps)
-      chains /= 2;
-  return chains;
-}

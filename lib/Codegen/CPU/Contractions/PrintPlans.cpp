@@ -59,8 +59,6 @@ static void print(raw_ostream &os, const RowsPlan &rows) {
     os << " row-block=" << rows.rowBlock;
   if (rows.usesStrip)
     os << " strip";
-  if (rows.chains > 1)
-    os << " chains=" << rows.chains;
   switch (rows.rest) {
   case ColumnRest::None:
     return;

@@ -417,28 +417,31 @@ Value RegisterKeeper::combine(linalg::GenericOp op, Operation *combiner,
 }
 
 /// A reduction of what is computed from several operands: for each part a
-/// vector of all results, which is joined to the others.
+/// vector of all results, one after the other, as products with more columns
+/// are summed up and with the same roundings.
 Value RegisterKeeper::combineParts(linalg::GenericOp op, Operation *combiner) {
   OpOperand *init = op.getDpsInitOperand(0);
-  SmallVector<Value> vectors;
+  BlockArgument sum = op.getRegionOutputArgs()[0];
+  bool isSecond = combiner->getOperand(1) == sum;
+  Value all = vectorOf(init->get());
   for (const Indices &part : partsOf(op, *init)) {
     IRMapping mapping = readOperands(op, part);
     computeBody(op, combiner, mapping, part.size());
-    Value value = combiner->getOperand(
-        combiner->getOperand(1) == op.getRegionOutputArgs()[0] ? 0 : 1);
-    vectors.push_back(widen(mapping.lookupOrDefault(value), part.size()));
+    Value value =
+        widen(mapping.lookupOrDefault(combiner->getOperand(isSecond ? 0 : 1)),
+              part.size());
+    Operation *joined = cloneWide(
+        *combiner, isSecond ? ValueRange{value, all} : ValueRange{all, value},
+        countOf(all));
+    all = joined->getResult(0);
+    auto fast = dyn_cast<arith::ArithFastMathInterface>(joined);
+    if (auto flags = fast ? fast.getFastMathFlagsAttr() : nullptr)
+      joined->setAttr(fast.getFastMathAttrName(),
+                      arith::FastMathFlagsAttr::get(
+                          b.getContext(),
+                          flags.getValue() & ~arith::FastMathFlags::reassoc));
   }
-  Value all = vectorOf(init->get());
-  if (!combinesInAnyOrder(combiner)) {
-    for (Value vector : vectors)
-      all = join(combiner, all, vector);
-    return all;
-  }
-  for (; vectors.size() > 1;
-       vectors.resize(llvm::divideCeil(vectors.size(), 2)))
-    for (size_t k = 0, half = vectors.size() / 2; k < half; ++k)
-      vectors[k] = join(combiner, vectors[k], vectors[vectors.size() - 1 - k]);
-  return join(combiner, vectors.front(), all);
+  return all;
 }
 
 Value RegisterKeeper::widen(Value value, int64_t count) {

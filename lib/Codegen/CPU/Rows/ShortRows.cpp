@@ -112,7 +112,10 @@ static bool matchOutputs(linalg::GenericOp op, ShortRowPlan &plan) {
 std::optional<ShortRowPlan> loopc::planShortRows(linalg::GenericOp op,
                                                  CpuModel cpu) {
   unsigned count = op.getNumLoops();
-  if (!op.hasPureBufferSemantics() || count < 2 ||
+  // Loops over further axes, which threads may share, allocate a table in each
+  // iteration: those of the model's loops allocate nothing.
+  bool isInLoop = !!op->getParentOfType<LoopLikeOpInterface>();
+  if (!op.hasPureBufferSemantics() || count < 2 || (count > 2 && isInLoop) ||
       op.getIteratorTypesArray().back() != IteratorType::parallel ||
       !op.getBody()->getOps<memref::LoadOp>().empty())
     return std::nullopt;
@@ -227,21 +230,32 @@ Value ShortRows::asOneRow(OpOperand &operand) {
       lastTwo(cast<MemRefType>(operand.get().getType()).getRank()));
 }
 
-/// True if threads may share iterations of a loop that `op` is in.
-static bool isInParallel(Operation *op) {
-  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
-       loop = loop->getParentOfType<scf::ForOp>())
-    if (loop->hasAttr(kParallelAttrName))
-      return true;
-  return false;
+/// The outermost operation around `op`, or itself, in the innermost loop whose
+/// iterations threads may share; null where there is none.
+static Operation *findPlaceInParallel(Operation *op) {
+  Operation *place = op;
+  for (Operation *parent = op->getParentOp(); parent;
+       place = parent, parent = parent->getParentOp())
+    if (isa<scf::ForOp>(parent) && parent->hasAttr(kParallelAttrName))
+      return place;
+  return nullptr;
 }
 
 /// Memory for the rows of a group: on the stack, where the function begins, or
-/// of each iteration of the loops around, which threads may share.
+/// of each iteration of a loop that threads may share. Other loops around
+/// allocate nothing.
 Value ShortRows::makeTable(Type element) {
   auto type = MemRefType::get({kFewVectors * lanes * lanes}, element);
-  if (last > 1 || isInParallel(op))
+  if (last > 1)
     return memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
+  if (Operation *place = findPlaceInParallel(op)) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(place);
+    Value table = memref::AllocOp::create(b, type, b.getI64IntegerAttr(64));
+    b.setInsertionPointAfter(place);
+    memref::DeallocOp::create(b, table);
+    return table;
+  }
   for (Value table : tables)
     if (table.getType() == type && !llvm::is_contained(views, table) &&
         !llvm::is_contained(numbers, table))
@@ -422,7 +436,7 @@ void ShortRows::emitGroups(Place at) {
     if (Operation *combiner = findCombinerOf(init))
       addUp(init, *combiner, at);
   for (Value table : llvm::concat<Value>(views, numbers))
-    if (table && table.getDefiningOp<memref::AllocOp>())
+    if (last > 1 && table && table.getDefiningOp<memref::AllocOp>())
       memref::DeallocOp::create(b, table);
 }
 

@@ -28,9 +28,8 @@ static AxisPad resolvePad(NodeLowering &l, OpFoldResult before,
   auto negative = [&](OpFoldResult x) {
     return maxSigned(l, l.sub(l.fold(0), x), l.fold(0));
   };
-  // Within these bounds no sum wraps around, and no memory has so many
-  // elements.
-  constexpr int64_t most = int64_t(1) << 61;
+  // Within these bounds a sum that wraps around is negative, and refused.
+  constexpr int64_t most = int64_t(1) << 62;
   for (OpFoldResult *part : {&before, &after})
     *part = maxSigned(l, minSigned(l, *part, l.fold(most)), l.fold(-most));
   AxisPad pad;
