@@ -44,7 +44,7 @@ static bool isCollected(Value value, loop::YieldOp yield) {
 
 /// True for what is computed element by element and not from sums, which
 /// another pass computes at one go with what follows.
-static bool isElementwise(linalg::GenericOp op) {
+static bool isComputedByElements(linalg::GenericOp op) {
   if (op.getNumReductionLoops() > 0)
     return false;
   for (OpOperand &init : op.getDpsInitsMutable())
@@ -89,8 +89,8 @@ void BufferWriteCarried::runOnOperation() {
   getOperation().walk([&](loop::YieldOp yield) {
     for (OpOperand &next : yield.getCarriedMutable()) {
       auto op = next.get().getDefiningOp<linalg::GenericOp>();
-      if (!op || op->getBlock() != yield->getBlock() || !isElementwise(op) ||
-          !isCollected(next.get(), yield))
+      if (!op || op->getBlock() != yield->getBlock() ||
+          !isComputedByElements(op) || !isCollected(next.get(), yield))
         continue;
       unsigned number = cast<OpResult>(next.get()).getResultNumber();
       linalg::GenericOp made = addResult(rewriter, op, number);
