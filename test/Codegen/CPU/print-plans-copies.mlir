@@ -61,3 +61,50 @@ func.func @padded(%x: memref<1x64x56x57xf32>) -> memref<1x64x58x58xf32> {
   }
   return %y : memref<1x64x58x58xf32>
 }
+
+// Two planes that a loop carries in turns: only the border of the next one is
+// filled, as nothing else is the same memory.
+// CHECK: {{^}}planes: border of=memref<130x130xf32> d0=both d1=both{{$}}
+func.func @planes(%n: i64) -> memref<130x130xf32> {
+  %true = arith.constant true
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<130x130xf32>
+  %b = memref.alloc() : memref<130x130xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<130x130xf32>)
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%u = %a : memref<130x130xf32>, %v = %b : memref<130x130xf32>) {
+    %from = memref.subview %u[0, 0] [128, 128] [1, 1] : memref<130x130xf32> to memref<128x128xf32, strided<[130, 1]>>
+    linalg.fill ins(%zero : f32) outs(%v : memref<130x130xf32>)
+    %inside = memref.subview %v[1, 1] [128, 128] [1, 1] : memref<130x130xf32> to memref<128x128xf32, strided<[130, 1], offset: 131>>
+    linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%from : memref<128x128xf32, strided<[130, 1]>>) outs(%inside : memref<128x128xf32, strided<[130, 1], offset: 131>>) {
+    ^bb0(%x: f32, %o: f32):
+      %y = arith.negf %x : f32
+      linalg.yield %y : f32
+    }
+    loop.yield while(%true : i1) carried(%v, %u : memref<130x130xf32>, memref<130x130xf32>)
+  }
+  return %r#0 : memref<130x130xf32>
+}
+
+// A view of one of them is read in the loop: all of the next one is filled.
+// CHECK-NOT: {{^}}seen: border
+func.func @seen(%n: i64) -> memref<130x130xf32> {
+  %true = arith.constant true
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<130x130xf32>
+  %b = memref.alloc() : memref<130x130xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<130x130xf32>)
+  %from = memref.subview %b[0, 0] [128, 128] [1, 1] : memref<130x130xf32> to memref<128x128xf32, strided<[130, 1]>>
+  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%u = %a : memref<130x130xf32>, %v = %b : memref<130x130xf32>) {
+    linalg.fill ins(%zero : f32) outs(%v : memref<130x130xf32>)
+    %inside = memref.subview %v[1, 1] [128, 128] [1, 1] : memref<130x130xf32> to memref<128x128xf32, strided<[130, 1], offset: 131>>
+    linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+        ins(%from : memref<128x128xf32, strided<[130, 1]>>) outs(%inside : memref<128x128xf32, strided<[130, 1], offset: 131>>) {
+    ^bb0(%x: f32, %o: f32):
+      %y = arith.negf %x : f32
+      linalg.yield %y : f32
+    }
+    loop.yield while(%true : i1) carried(%v, %u : memref<130x130xf32>, memref<130x130xf32>)
+  }
+  return %r#0 : memref<130x130xf32>
+}

@@ -22,6 +22,15 @@ using namespace loopc;
 /// loop it is the time that counts.
 static constexpr int64_t kSmallBytes = 128 << 10, kSmallBytesInLoop = 16 << 10;
 
+/// True if `user` is in `loop`, or may make a view of a buffer that it is
+/// given, or give it to others.
+static bool mayHandOn(Operation *user, LoopLikeOpInterface loop) {
+  return loop->isProperAncestor(user) ||
+         user->hasTrait<OpTrait::IsTerminator>() ||
+         llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>) ||
+         (user->getNumRegions() != 0 && !isa<linalg::LinalgOp>(user));
+}
+
 /// True if `buffer`, which `loop` carries, is handed on by nothing but the end
 /// of an iteration: what a branch or a loop gives is other memory.
 static bool staysInIteration(Value buffer, LoopLikeOpInterface loop) {
@@ -54,8 +63,8 @@ static bool isCarriedAlone(Value buffer) {
     if (!isa<BaseMemRefType>(init.getType()))
       continue;
     bool isOwned = init.getDefiningOp<memref::AllocOp>() &&
-                   llvm::none_of(init.getUsers(), [&](Operation *user) {
-                     return loop->isProperAncestor(user);
+                   llvm::all_of(init.getUsers(), [&](Operation *user) {
+                     return user == loop || !mayHandOn(user, loop);
                    });
     if (!isOwned || !isAnother(init) || !isAnother(next) ||
         !llvm::is_contained(loop.getRegionIterArgs(), next))
