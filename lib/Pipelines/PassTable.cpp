@@ -183,6 +183,8 @@ static constexpr PassEntry kPasses[] = {
     {"tensor-choose-layouts", PassUse::Rounding, "few transposes"},
     {"tensor-expand-fourier", PassUse::Rounding,
      "kernels compute transforms, which the host would call the runtime for"},
+    {"tensor-expand-repeats", PassUse::Rounding,
+     "keys and values that heads share are not copied for each"},
     {"tensor-fold-constants", PassUse::Rounding,
      "constants are put together when compiling"},
     {"tensor-fuse-elementwise", PassUse::Rounding,

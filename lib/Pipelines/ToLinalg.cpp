@@ -156,8 +156,14 @@ void loopc::populateRecurrences(PassAdder manager, const PipelineOptions &) {
                     "each loop carries and computes what it reads alone");
 }
 
-void loopc::populateCollected(PassAdder manager, const PipelineOptions &) {
+void loopc::populateCollected(PassAdder manager,
+                              const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
+  if (options.chip.empty())
+    functions.addPass(createTensorExpandRepeats(),
+                      "extents that are equal are known to be; before "
+                      "elementwise operations are fused, which then reads what "
+                      "was repeated where it is. Kernels read copies as well");
   functions.addPass(createLoopCollectInPlace(),
                     "loops are final but for their bodies; leaves insertions "
                     "into a carried tensor, which bufferize without copies");

@@ -63,24 +63,38 @@ static bool isTakenApart(Value value) {
   });
 }
 
+/// True if nothing reads `value` but `reader`, what it computes with (`seen`),
+/// and what is `gone`.
+static bool isReadFor(Value value, Operation *reader,
+                      const llvm::DenseSet<Operation *> &gone,
+                      llvm::DenseSet<Operation *> &seen) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (user == reader || gone.contains(user) || !seen.insert(user).second)
+      return true;
+    return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+               linalg::GenericOp>(user) &&
+           !user->use_empty() &&
+           llvm::all_of(user->getResults(), [&](Value result) {
+             return isReadFor(result, reader, gone, seen);
+           });
+  });
+}
+
+/// True if `value` is small, or `reader` takes its place where it is a
+/// constant.
+static bool isReplacedBy(Value value, Operation *reader,
+                         const llvm::DenseSet<Operation *> &gone = {}) {
+  llvm::DenseSet<Operation *> seen;
+  return bytesOf(cast<RankedTensorType>(value.getType())) <= kSmall ||
+         isReadFor(value, reader, gone, seen);
+}
+
 /// True if `insert` is the last of those that put its result together.
 static bool isWhole(tensor::InsertSliceOp insert) {
   return !llvm::all_of(insert->getUses(), [](OpOperand &use) {
     auto next = dyn_cast<tensor::InsertSliceOp>(use.getOwner());
     return next && use.get() == next.getDest();
   });
-}
-
-/// True if `value` is small, or only operations that compute with it read it.
-static bool readOnlyByGenerics(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return bytesOf(type) <= kSmall ||
-         llvm::all_of(value.getUsers(), [](Operation *user) {
-           if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user))
-             return readOnlyByGenerics(user->getResult(0));
-           auto generic = dyn_cast<linalg::GenericOp>(user);
-           return generic && canEvaluate(generic);
-         });
 }
 
 /// True if nothing that `op` reads is as large as its result.
@@ -209,11 +223,12 @@ struct TensorFoldConstants
     Bytes bytes;
     if (!folder.readGeneric(op, bytes))
       return false;
-    // Large ones shall not be there twice.
+    // Large ones shall not be there twice: what is computed takes the place of
+    // what it is computed of, which nobody else reads then.
     if (folder.sources.empty() ||
         (size > kSmall &&
          !llvm::all_of(folder.sources, [&](arith::ConstantOp source) {
-           return readOnlyByGenerics(source.getResult());
+           return isReplacedBy(source.getResult(), op);
          })))
       return false;
     replace(op, bytes);
@@ -246,7 +261,7 @@ struct TensorFoldConstants
         continue;
       SmallVector<Operation *> places;
       std::optional<int64_t> replaced =
-          replacedBy(folder.sources.getArrayRef(), places);
+          replacedBy(folder.sources.getArrayRef(), op, gone, places);
       if (!replaced || (*replaced > 0 && *replaced < size) ||
           (*replaced == 0 && !mayGrow) ||
           llvm::any_of(places,
@@ -273,10 +288,12 @@ struct TensorFoldConstants
     }
   }
 
-  /// Bytes of the large ones of `sources`, whose `places` what is computed of
-  /// them takes; none if one of them stays.
+  /// Bytes of the large ones of `sources`, whose `places` `op` takes, which is
+  /// computed of them; none if one of them stays, as others read it than what
+  /// is `gone`.
   static std::optional<int64_t>
-  replacedBy(ArrayRef<arith::ConstantOp> sources,
+  replacedBy(ArrayRef<arith::ConstantOp> sources, Operation *op,
+             const llvm::DenseSet<Operation *> &gone,
              SmallVectorImpl<Operation *> &places) {
     int64_t large = 0;
     for (arith::ConstantOp source : sources) {
@@ -284,7 +301,7 @@ struct TensorFoldConstants
       auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
       if (bytes <= kSmall || (dense && dense.isSplat()))
         continue;
-      if (!readOnlyByGenerics(source.getResult()))
+      if (!isReplacedBy(source.getResult(), op, gone))
         return std::nullopt;
       large += bytes;
       places.push_back(source);

@@ -36,6 +36,32 @@ def TensorExpandFourier
     "::mlir::tensor::TensorDialect"];
 }
 
+def TensorExpandRepeats
+    : Pass<"tensor-expand-repeats", "::mlir::func::FuncOp"> {
+  let summary = "do not copy what several products read";
+  let description = [{
+    Where several heads of attention share keys and values, models repeat these
+    for each head (Unsqueeze, Expand, Reshape). The axis of heads becomes two, in
+    the product, in what reads its result, and in views of its other operands:
+
+    ```mlir
+    %r = linalg.generic ins(%k : tensor<4x1x?x64xf32>) -> tensor<4x8x?x64xf32>
+    %c = tensor.collapse_shape %r [[0, 1], [2], [3]]
+    %y = linalg.generic ins(%q, %c : tensor<32x?x64xf32>, tensor<32x?x64xf32>)
+    // becomes
+    %e = tensor.expand_shape %q [[0, 1], [2], [3]]
+    %z = linalg.generic ins(%e, %r : tensor<4x8x?x64xf32>, ...) // five loops
+    %y = tensor.collapse_shape %z [[0, 1], [2], [3]]
+    ```
+
+    `tensor-fuse-elementwise` then reads `%k` in the place of `%r`. Only batches
+    of products, axes that all operands have, are taken apart, and no last axis,
+    which vectors are read along.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def TensorFuseElementwise
     : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "make elementwise operations one loop over registers";

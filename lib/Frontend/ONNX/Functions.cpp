@@ -16,6 +16,8 @@
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "loopc/Dialect/ONNX/IR/Schemas.h"
+#include "onnx/defs/attr_proto_util.h"
+#include "onnx/defs/tensor_proto_util.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -439,6 +441,60 @@ LogicalResult Importer::refuseExpansion(NodeContext &nc, StringRef reason) {
   return diag;
 }
 
+/// True if `node` yields extents, none of which stands for another: those of a
+/// value, or constants above 0.
+static bool yieldsExtents(const pb::NodeProto *node) {
+  if (!node || node->op_type() == "Shape")
+    return node;
+  if (node->op_type() != "Constant" || node->attribute_size() != 1)
+    return false;
+  const pb::AttributeProto &value = node->attribute(0);
+  auto arePositive = [](const auto &extents) {
+    return llvm::all_of(extents, [](int64_t extent) { return extent > 0; });
+  };
+  if (value.type() == pb::AttributeProto::INTS)
+    return arePositive(value.ints());
+  return value.t().data_type() == pb::TensorProto::INT64 &&
+         arePositive(pb::ParseData<int64_t>(&value.t()));
+}
+
+/// What makes each value, in a function's body.
+using Producers = llvm::StringMap<const pb::NodeProto *>;
+
+/// As keepEmptyAxes(), for `nodes` and their graphs.
+static void
+keepEmptyAxes(google::protobuf::RepeatedPtrField<pb::NodeProto> &nodes,
+              Producers &producers) {
+  for (pb::NodeProto &node : nodes) {
+    for (pb::AttributeProto &attribute : *node.mutable_attribute())
+      if (attribute.has_g())
+        keepEmptyAxes(*attribute.mutable_g()->mutable_node(), producers);
+    const pb::NodeProto *shape =
+        node.op_type() == "Reshape" && node.attribute_size() == 0
+            ? producers.lookup(node.input(1))
+            : nullptr;
+    if (shape && shape->op_type() == "Concat" &&
+        llvm::all_of(shape->input(), [&](const std::string &name) {
+          return yieldsExtents(producers.lookup(name));
+        }))
+      *node.add_attribute() = pb::MakeAttribute("allowzero", int64_t(1));
+    for (const std::string &name : node.output())
+      producers[name] = &node;
+  }
+}
+
+/// Bodies of functions put together what a Reshape makes of extents. One of 0
+/// is meant, and not the operand's own on the axis of that number, which it is
+/// without `allowzero`: attention to no keys would be an error.
+static void keepEmptyAxes(pb::FunctionProto &fn) {
+  constexpr int64_t kAllowZero = 14;
+  Producers producers;
+  if (llvm::all_of(fn.opset_import(), [](const pb::OperatorSetIdProto &opset) {
+        return !opset.domain().empty() || opset.version() >= kAllowZero;
+      }))
+    keepEmptyAxes(*fn.mutable_node(), producers);
+}
+
 LogicalResult Importer::expandContextFunction(NodeContext &nc) {
   if (failed(checkAttributes(nc)))
     return failure();
@@ -464,9 +520,10 @@ LogicalResult Importer::expandContextFunction(NodeContext &nc) {
   } catch (const std::exception &error) {
     reason = error.what();
   }
-  if (built)
-    return expandFunction(nc, fn, /*isLocal=*/false);
-  return refuseExpansion(nc, reason);
+  if (!built)
+    return refuseExpansion(nc, reason);
+  keepEmptyAxes(fn);
+  return expandFunction(nc, fn, /*isLocal=*/false);
 }
 
 LogicalResult Importer::expandContribFunction(NodeContext &nc) {
@@ -484,5 +541,6 @@ LogicalResult Importer::expandContribFunction(NodeContext &nc) {
   if (!buildContribFunction(*findContribOperator(nc.domain, node.op_type()),
                             ContribCall(node, types), fn, reason))
     return refuseExpansion(nc, reason);
+  keepEmptyAxes(fn);
   return expandFunction(nc, fn, /*isLocal=*/true);
 }

@@ -672,6 +672,11 @@ static Value integerRangeCount(NodeLowering &l, Value start, Value limit,
   auto minus = [&](Value x, Value y) {
     return l.b.createOrFold<arith::SubIOp>(x, y);
   };
+  // All numbers below an extent are as many: other values of that extent are
+  // known to fit then.
+  if (isConstantIntValue(start, 0) && isConstantIntValue(delta, 1) &&
+      (isUnsigned || isKnownNonNegative(limit)))
+    return limit;
   IP less = isUnsigned ? IP::ult : IP::slt;
   Value isDown = isUnsigned ? l.constantInt(l.b.getI1Type(), 0)
                             : cmp(IP::slt, delta, zero);
