@@ -69,7 +69,8 @@ static bool isReadFor(Value value, Operation *reader,
                       const llvm::DenseSet<Operation *> &gone,
                       llvm::DenseSet<Operation *> &seen) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (user == reader || gone.contains(user) || !seen.insert(user).second)
+    if (user == reader || gone.contains(user) || isOpTriviallyDead(user) ||
+        !seen.insert(user).second)
       return true;
     return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
                linalg::GenericOp>(user) &&
