@@ -17,6 +17,7 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -202,13 +203,7 @@ void Distribution::synchronize(Operation *op, const Accesses &next,
 
 /// True where something in `op` may end the run.
 static bool canEnd(Operation *op) {
-  return op
-      ->walk([](Operation *nested) {
-        return isa<loop::CheckOp, loop::PollOp>(nested)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return holdsOp<loop::CheckOp, loop::PollOp>(op);
 }
 
 /// Behind `work`, which only some threads go through or in which they go

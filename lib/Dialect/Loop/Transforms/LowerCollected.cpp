@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -452,11 +453,8 @@ struct LoopLowerCollected
     : loopc::impl::LoopLowerCollectedBase<LoopLowerCollected> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) {
-      if (loop.getNumCollected())
-        loops.push_back(loop);
-    });
+    auto loops = collectOps(
+        getOperation(), [&](LoopOp loop) { return loop.getNumCollected(); });
     for (LoopOp loop : loops)
       if (!loop.getSlices().empty()) {
         loop.emitOpError("slices must be lowered before loop-lower-collected");
@@ -472,10 +470,8 @@ struct LoopLowerCollected
         }
     for (LoopOp loop : loops)
       CollectedLowering(rewriter, loop).run();
-    SmallVector<ReserveOp> reserves;
-    getOperation().walk([&](ReserveOp op) {
-      if (isa<MemRefType>(op.getBuffer().getType()))
-        reserves.push_back(op);
+    auto reserves = collectOps(getOperation(), [&](ReserveOp op) {
+      return isa<MemRefType>(op.getBuffer().getType());
     });
     for (ReserveOp op : reserves)
       ReserveLowering(rewriter, op).run();
