@@ -149,7 +149,7 @@ static void allocate(PlacesOutside &places, Value value, Type wanted) {
 static void keepOutOfBranches(func::FuncOp function) {
   // Found before any place is replaced: what a loop carries is made behind the
   // branch, where a walk would be just then.
-  auto choices = collectOps(function, [&](Operation *op) {
+  auto choices = loopc::collectOps(function, [&](Operation *op) {
     return isa<arith::SelectOp, scf::IfOp, scf::IndexSwitchOp>(op);
   });
   for (Operation *op : choices) {
@@ -179,7 +179,8 @@ struct BufferPrivatizeEmpty
     getOperation().walk(
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
     privatizeFills();
-    for (tensor::EmptyOp empty : collectOps<tensor::EmptyOp>(getOperation())) {
+    for (tensor::EmptyOp empty :
+         loopc::collectOps<tensor::EmptyOp>(getOperation())) {
       for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
         OpBuilder b(use.getOwner());
         use.set(b.clone(*empty)->getResult(0));
@@ -192,7 +193,7 @@ struct BufferPrivatizeEmpty
   /// What sums begin with, or what is padded, is written over: a fill for each
   /// of them, in each iteration, is cheaper than a copy of one.
   void privatizeFills() {
-    auto fills = collectOps(getOperation(), [&](linalg::FillOp op) {
+    auto fills = loopc::collectOps(getOperation(), [&](linalg::FillOp op) {
       return op->getNumResults() == 1;
     });
     for (linalg::FillOp fill : fills) {

@@ -17,6 +17,7 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -24,7 +25,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_DISTRIBUTEKERNELS
@@ -66,10 +66,11 @@ struct Access {
 
 using Accesses = SmallVector<Access>;
 
-class Distribution {
+class Distribution : IndexEmitter {
 public:
   Distribution(gpu::GPUFuncOp kernel, AliasClasses &classes)
-      : kernel(kernel), classes(classes), b(kernel.getLoc(), kernel) {}
+      : IndexEmitter(kernel.getLoc(), kernel), kernel(kernel),
+        classes(classes) {}
 
   KernelShape run(const ProductTarget &target);
 
@@ -89,13 +90,9 @@ private:
       if (!llvm::is_contained(into, access))
         into.push_back(access);
   }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
 
   gpu::GPUFuncOp kernel;
   AliasClasses &classes;
-  ImplicitLocOpBuilder b;
   KernelThread here;
   Value isFirst;
   KernelShape shape;

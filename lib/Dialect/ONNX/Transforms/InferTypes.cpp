@@ -175,7 +175,8 @@ static bool isProvedState(OpOperand &use, Type source) {
 /// Gives operations whose operands' types are inferred the values that were
 /// cast to match a declared type.
 void TypeInference::dropCasts() {
-  auto casts = collectOps(func, [&](Operation *op) { return isShapeCast(op); });
+  auto casts =
+      loopc::collectOps(func, [&](Operation *op) { return isShapeCast(op); });
   for (Operation *cast : casts) {
     Value source = cast->getOperand(0);
     while (Operation *before = source.getDefiningOp()) {
@@ -620,8 +621,8 @@ LogicalResult TypeInference::inferScan(ScanOp op) {
 ///
 /// where inference has found the condition to be true, whatever computes it.
 bool TypeInference::inlineBranches() {
-  auto branches =
-      collectOps(func, [&](scf::IfOp op) { return decided.contains(op); });
+  auto branches = loopc::collectOps(
+      func, [&](scf::IfOp op) { return decided.contains(op); });
   IRRewriter rewriter(func.getContext());
   for (scf::IfOp op : branches) {
     Region &taken =
