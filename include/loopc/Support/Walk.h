@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Questions about all operations in an operation, a region or a block, and lists
-// of them. A walk is MLIR's: what is inside comes before what holds it.
+// Questions about all operations in an operation, a region or a block, and
+// lists of them. A walk is MLIR's: what is inside comes before what holds it.
 
 #ifndef LOOPC_SUPPORT_WALK_H
 #define LOOPC_SUPPORT_WALK_H
@@ -53,8 +53,8 @@ template <typename... OpTs, typename RootT> bool holdsOp(RootT &&root) {
                    [](mlir::Operation *op) { return mlir::isa<OpTs...>(op); });
 }
 
-/// The operations in `root`, itself included, of the type that `isOne` takes, for
-/// which it holds.
+/// The operations in `root`, itself included, of the type that `isOne` takes,
+/// for which it holds.
 template <typename RootT, typename Predicate>
 auto collectOps(RootT &&root, Predicate isOne) {
   using OpT = typename llvm::function_traits<Predicate>::template arg_t<0>;
