@@ -27,11 +27,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import datetime
 import json
 import pathlib
 import platform
 import re
 import statistics
+import subprocess
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -183,6 +185,17 @@ def processor() -> str:
         return platform.processor() or platform.machine()
 
 
+def measured() -> str:
+    """What is measured, and when: the commit and the date."""
+    folder = pathlib.Path(__file__).resolve().parent
+    command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
+    try:
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        commit = "unknown"
+    return f"commit {commit}, {datetime.date.today()}"
+
+
 def find_gpu_problem() -> str:
     """Why there is nothing to measure on a GPU; "" where there is."""
     import loopc
@@ -264,6 +277,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     engines = [engine for engine in options.engines if versions[engine] is not None]
     document: dict[str, Any] = {
         "processor": processor(),
+        "measured": measured(),
         "versions": {name: version for name, version in versions.items() if version},
         "absent": [engine for engine in options.engines if versions[engine] is None],
         "seconds": options.seconds,

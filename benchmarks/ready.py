@@ -58,8 +58,8 @@ INTRODUCTION = """\
 
 Time until a session is ready, and the memory of its process, beside onnxruntime {version}:
 `./dev bench --ready`, one thread, each figure the least of {rounds} new processes in turns, on
-{processor}. Cold is with an empty cache, where another process compiles the model; warm is with
-what that left. [Rationale/Ready.md](Rationale/Ready.md) has how it is done.
+{processor}, {measured}. Cold is with an empty cache, where another process compiles the model;
+warm is with what that left. [Rationale/Ready.md](Rationale/Ready.md) has how it is done.
 
 """
 
@@ -289,10 +289,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"\n{said}")
     if options.docs:
         import onnxruntime
-        from bench import processor
+        from bench import measured, processor
 
         text = INTRODUCTION.format(
-            version=onnxruntime.__version__, rounds=options.rounds, processor=processor()
+            version=onnxruntime.__version__,
+            rounds=options.rounds,
+            processor=processor(),
+            measured=measured(),
         )
         PAGE.write_text(text + "\n".join([heading(), *map(line, rows)]) + f"\n\n{said}\n")
     failed = [row for row in rows if row.problem and not row.problem.startswith("onnxruntime")]

@@ -311,7 +311,7 @@ def page(document: Document) -> str:
         "is constant that a user's model would get at run time: trip counts, limits and weights "
         "are inputs ([benchmarks/models_basic.py](../benchmarks/models_basic.py)).",
         "",
-        f"{document['processor']}; {versions}.",
+        f"{document['processor']}; {document['measured']}; {versions}.",
         "",
         "![Times of one thread](benchmarks.svg)",
     ]

@@ -236,11 +236,12 @@ def summary(rows: Sequence[tuple[Entry, Figures]]) -> str:
 def write_page(rows: Sequence[tuple[Entry, Figures]], threads: int) -> None:
     """Writes the table between its two lines of the page."""
     import onnxruntime
-    from bench import processor
+    from bench import measured, processor
 
     before, rest = PAGE.read_text().split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    told = f"onnxruntime {onnxruntime.__version__}, {threads} thread(s), {processor()}:"
+    version = onnxruntime.__version__
+    told = f"onnxruntime {version}, {threads} thread(s), {processor()}, {measured()}:"
     table = "\n".join([HEADING, *(line(*row) for row in rows)])
     PAGE.write_text(f"{before}{BEGIN}\n\n{told}\n\n{table}\n\n{summary(rows)}\n\n{END}{after}")
 

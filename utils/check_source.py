@@ -6,12 +6,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Checks what formatters do not: licence header, length, tabs, line ends, includes, calls to avoid.
+"""Checks what formatters do not.
+
+These are licence header, length of files and of Python's functions, tabs, line ends, includes,
+calls to avoid.
 
 Prints one line for each fault, ``file:line: message``, and exits with 1 if
 there was any.
 """
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -20,6 +24,8 @@ from repo import files, read
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 MAX_LINES = 800
+# Of a function in Python, without its docstring; clang-tidy has the same for C++.
+MAX_FUNCTION = 80
 
 # Files that are read by people, with a licence header each.
 SOURCES = {".h", ".c", ".cpp", ".td", ".py", ".def"}
@@ -93,6 +99,23 @@ def layering_faults(path: Path, lines: list[str]) -> list[tuple[int, str]]:
     return faults
 
 
+def long_functions(text: str) -> list[tuple[int, str]]:
+    """Functions of a Python file that are longer than MAX_FUNCTION."""
+    faults: list[tuple[int, str]] = []
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        length = (node.end_lineno or node.lineno) - node.lineno + 1
+        first = node.body[0]
+        if ast.get_docstring(node, clean=False) is not None:
+            length -= (first.end_lineno or first.lineno) - first.lineno + 1
+        if length > MAX_FUNCTION:
+            faults.append(
+                (node.lineno, f"{node.name} has {length} lines; {MAX_FUNCTION} are allowed")
+            )
+    return faults
+
+
 def faults_of(path: Path, text: str) -> list[tuple[int, str]]:
     """Line numbers and messages of what is wrong with one file."""
     lines = text.splitlines()
@@ -102,6 +125,8 @@ def faults_of(path: Path, text: str) -> list[tuple[int, str]]:
             faults.append((1, f"no '{LICENCE}' in the first lines"))
         if len(lines) > MAX_LINES:
             faults.append((len(lines), f"{len(lines)} lines; {MAX_LINES} are allowed"))
+    if path.suffix == ".py":
+        faults += long_functions(text)
     faults += layering_faults(path, lines)
     for number, line in enumerate(lines, 1):
         if "\t" in line:

@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -210,9 +211,7 @@ static bool writeOverInput(linalg::GenericOp op, IRRewriter &rewriter) {
 /// Dimensions of inputs that have one name are one value.
 static void uniteNamedDims(func::FuncOp function, IRRewriter &rewriter) {
   llvm::StringMap<Value> known;
-  SmallVector<memref::DimOp> dims;
-  function.walk([&](memref::DimOp op) { dims.push_back(op); });
-  for (memref::DimOp op : dims) {
+  for (memref::DimOp op : collectOps<memref::DimOp>(function)) {
     auto arg = dyn_cast<BlockArgument>(withoutCasts(op.getSource()));
     std::optional<int64_t> axis = op.getConstantIndex();
     if (!arg || !axis || arg.getOwner() != &function.getBody().front())
@@ -333,8 +332,7 @@ public:
   LoopOp run(LoopOp loop) {
     loop.walk([&](scf::IfOp branch) { mergeBranchAllocs(branch); });
     hoistPairs(loop);
-    SmallVector<scf::IfOp> branches;
-    loop.walk([&](scf::IfOp branch) { branches.push_back(branch); });
+    SmallVector<scf::IfOp> branches = collectOps<scf::IfOp>(loop);
     for (scf::IfOp branch : branches)
       freeBehind(loop, branch);
     while (reuseDying(loop))
@@ -662,9 +660,7 @@ struct BufferAssignStorage
     IRRewriter rewriter(&getContext());
     uniteNamedDims(getOperation(), rewriter);
     StorageAssignment assignment(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
-    for (LoopOp loop : loops) {
+    for (LoopOp loop : collectOps<LoopOp>(getOperation())) {
       Location loc = loop.getLoc();
       bool isColdVersion = loop->hasAttr(kColdAttrName) || isCold(loop);
       LoopOp made = assignment.run(loop);

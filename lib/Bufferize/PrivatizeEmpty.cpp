@@ -10,6 +10,7 @@
 
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -148,10 +149,8 @@ static void allocate(PlacesOutside &places, Value value, Type wanted) {
 static void keepOutOfBranches(func::FuncOp function) {
   // Found before any place is replaced: what a loop carries is made behind the
   // branch, where a walk would be just then.
-  SmallVector<Operation *> choices;
-  function.walk([&](Operation *op) {
-    if (isa<arith::SelectOp, scf::IfOp, scf::IndexSwitchOp>(op))
-      choices.push_back(op);
+  auto choices = loopc::collectOps(function, [&](Operation *op) {
+    return isa<arith::SelectOp, scf::IfOp, scf::IndexSwitchOp>(op);
   });
   for (Operation *op : choices) {
     if (auto select = dyn_cast<arith::SelectOp>(op))
@@ -180,9 +179,8 @@ struct BufferPrivatizeEmpty
     getOperation().walk(
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
     privatizeFills();
-    SmallVector<tensor::EmptyOp> empties;
-    getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
-    for (tensor::EmptyOp empty : empties) {
+    for (tensor::EmptyOp empty :
+         loopc::collectOps<tensor::EmptyOp>(getOperation())) {
       for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
         OpBuilder b(use.getOwner());
         use.set(b.clone(*empty)->getResult(0));
@@ -195,10 +193,8 @@ struct BufferPrivatizeEmpty
   /// What sums begin with, or what is padded, is written over: a fill for each
   /// of them, in each iteration, is cheaper than a copy of one.
   void privatizeFills() {
-    SmallVector<linalg::FillOp> fills;
-    getOperation().walk([&](linalg::FillOp op) {
-      if (op->getNumResults() == 1)
-        fills.push_back(op);
+    auto fills = loopc::collectOps(getOperation(), [&](linalg::FillOp op) {
+      return op->getNumResults() == 1;
     });
     for (linalg::FillOp fill : fills) {
       bool isFirst = true;

@@ -17,10 +17,10 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Instrument/Passes.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "loopc/Target/ModelInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -56,10 +56,10 @@ static std::string makeHoles(size_t count) {
 
 namespace {
 /// Puts checks into one function.
-class Checker {
+class Checker : IndexEmitter {
 public:
   explicit Checker(MLIRContext *context)
-      : b(UnknownLoc::get(context), context) {}
+      : IndexEmitter(UnknownLoc::get(context), context) {}
 
   void visit(Operation *op);
   unsigned numChecks = 0;
@@ -81,15 +81,6 @@ private:
   void checkReinterpreted(memref::ReinterpretCastOp op);
   void checkByteView(memref::ViewOp op);
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  Value toValue(OpFoldResult value) {
-    return getValueOrCreateConstantIndexOp(b, b.getLoc(), value);
-  }
-  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
-  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
-  Value mul(Value x, Value y) { return b.createOrFold<arith::MulIOp>(x, y); }
   Value both(Value x, Value y) {
     return x ? b.createOrFold<arith::AndIOp>(x, y) : y;
   }
@@ -134,7 +125,6 @@ private:
   bool isNew(Operation *op, Value memref, ValueRange indices,
              ArrayRef<int64_t> lengths, Value mask = {}, Value lanes = {});
 
-  ImplicitLocOpBuilder b;
   Block *block = nullptr;
   /// The accesses that were checked in `block`: extents do not change.
   std::set<Key> seen;

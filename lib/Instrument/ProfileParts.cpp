@@ -19,6 +19,7 @@
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Instrument/Passes.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Walk.h"
 #include "loopc/Target/ModelInfo.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -73,12 +74,9 @@ static bool hasLongIterations(Operation *op) {
 
 /// True where such a loop is in `op`.
 static bool holdsLoop(Operation *op) {
-  return op
-      ->walk([&](Operation *inner) {
-        return inner != op && hasLongIterations(inner) ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyNested(op, [&](Operation *inner) {
+    return inner != op && hasLongIterations(inner);
+  });
 }
 
 namespace {

@@ -38,49 +38,36 @@ void loopc::populateKernelSelection(PassAdder manager,
   functions.addPass(createFoldKernelViews(),
                     "what follows sees which rows an iteration writes");
   if (!hostLoops) {
-    HoistAllocationsOptions hoist;
-    hoist.hasLibdevice = options.hasLibdevice;
-    functions.addPass(createHoistAllocations(hoist),
-                      "a loop that allocates cannot be a kernel");
-    SplitSumsOptions sums;
-    sums.hasLibdevice = options.hasLibdevice;
-    functions.addPass(createSplitSums(sums),
+    functions.addPass(
+        createHoistAllocations({.hasLibdevice = options.hasLibdevice}),
+        "a loop that allocates cannot be a kernel");
+    functions.addPass(createSplitSums({.hasLibdevice = options.hasLibdevice}),
                       "of loops that can be kernels now: each block would go "
                       "through a whole sum");
   }
-  MakeLoneNestsOptions lone;
-  lone.minWork = options.minKernelWork;
-  lone.hasLibdevice = options.hasLibdevice;
-  lone.hostLoops = hostLoops;
   functions.addPass(
-      createMakeLoneNests(lone),
+      createMakeLoneNests({.minWork = options.minKernelWork,
+                           .hasLibdevice = options.hasLibdevice,
+                           .hostLoops = hostLoops}),
       "what the host would compute of results of kernels makes it "
       "wait");
-  FuseNestsOptions fuse;
-  fuse.hasLibdevice = options.hasLibdevice;
-  fuse.cublas = options.cublas;
-  fuse.allowTf32 = options.allowTf32;
-  functions.addPass(createFuseNests(fuse),
+  functions.addPass(createFuseNests({.hasLibdevice = options.hasLibdevice,
+                                     .cublas = options.cublas,
+                                     .allowTf32 = options.allowTf32}),
                     "fewer launches; with the nests of the pass before, and "
                     "before any is chosen");
-  SplitLibraryProductsOptions products;
-  products.cublas = options.cublas;
-  products.allowTf32 = options.allowTf32;
-  products.hostLoops = hostLoops;
-  functions.addPass(createSplitLibraryProducts(products),
+  functions.addPass(createSplitLibraryProducts({.cublas = options.cublas,
+                                                .allowTf32 = options.allowTf32,
+                                                .hostLoops = hostLoops}),
                     "what fusing has left of products that the library may "
                     "compute");
-  NestRetractUnprovedOptions retract;
-  retract.forKernels = true;
   functions.addPass(
-      createNestRetractUnproved(retract),
+      createNestRetractUnproved({.forKernels = true}),
       "nests are as they stay: what the passes above have made is "
       "proved, too, before threads share it");
-  SelectKernelsOptions select;
-  select.minWork = options.minKernelWork;
-  select.hasLibdevice = options.hasLibdevice;
-  select.hostLoops = hostLoops;
-  functions.addPass(createSelectKernels(select),
+  functions.addPass(createSelectKernels({.minWork = options.minKernelWork,
+                                         .hasLibdevice = options.hasLibdevice,
+                                         .hostLoops = hostLoops}),
                     "what is left is worth a launch, or belongs to what is");
   functions.addPass(createPlaceBuffers(), "who touches a buffer is known");
 }
@@ -92,27 +79,19 @@ void loopc::populateKernels(PassAdder manager, const PipelineOptions &options) {
   manager.addPass(createOutlineKernels(),
                   "captures are final: all that a region touches is where the "
                   "GPU reaches it");
-  SliceKernelLoopsOptions slice;
-  slice.allowTf32 = options.allowTf32;
-  slice.loops = options.deviceLoops;
-  manager.addPass(createSliceKernelLoops(slice),
+  manager.addPass(createSliceKernelLoops({.allowTf32 = options.allowTf32,
+                                          .loops = options.deviceLoops}),
                   "on code for one thread, in which dependences can be seen");
   manager.addPass(createProveKernelMarks(),
                   "nests in kernels are as they stay until threads share them");
-  MakeLoopGraphsOptions graphs;
-  graphs.allowTf32 = options.allowTf32;
-  graphs.loops = options.deviceLoops;
-  manager.addPass(createMakeLoopGraphs(graphs),
+  manager.addPass(createMakeLoopGraphs({.allowTf32 = options.allowTf32,
+                                        .loops = options.deviceLoops}),
                   "of loops that are left as they were");
-  DistributeKernelsOptions distribute;
-  distribute.allowTf32 = options.allowTf32;
-  manager.addPass(createDistributeKernels(distribute),
+  manager.addPass(createDistributeKernels({.allowTf32 = options.allowTf32}),
                   "what stays a kernel is for many threads");
-  LaunchKernelsOptions launch;
-  launch.allowTf32 = options.allowTf32;
-  launch.loops = options.deviceLoops;
-  launch.cublas = options.cublas;
-  manager.addPass(createLaunchKernels(launch),
+  manager.addPass(createLaunchKernels({.allowTf32 = options.allowTf32,
+                                       .loops = options.deviceLoops,
+                                       .cublas = options.cublas}),
                   "a grid depends on how the work is dealt out");
   manager.nest<func::FuncOp>().addPass(createInsertWaits(),
                                        "all that is begun on the GPU is there");

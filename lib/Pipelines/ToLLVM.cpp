@@ -21,9 +21,7 @@ using namespace mlir;
 using namespace loopc;
 
 void loopc::populateViews(PassAdder manager, const PipelineOptions &) {
-  ExpandViewsOptions views;
-  views.onlyCollapsed = true;
-  manager.addPass(createExpandViews(views),
+  manager.addPass(createExpandViews({.onlyCollapsed = true}),
                   "before accesses are lowered: one through a collapsed view "
                   "would divide to find its element");
 }
@@ -54,19 +52,16 @@ void loopc::populateEntryPoint(PassAdder manager,
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLowerBufferCopies(),
                     "copies of what turned out to be strided views");
-  ConvertLinalgToNestsOptions nests;
-  nests.parallelFirst = !options.chip.empty();
-  functions.addPass(createConvertLinalgToNests(nests),
-                    "what the pass before has made of copies");
+  functions.addPass(
+      createConvertLinalgToNests({.parallelFirst = !options.chip.empty()}),
+      "what the pass before has made of copies");
   manager.addPass(createLowerTransfers(),
                   "vectors that go to elements apart from one another, while "
                   "there are still loops to make");
 }
 
 void loopc::populateThreads(PassAdder manager, const PipelineOptions &options) {
-  ParallelizeNestsOptions threads;
-  threads.compact = options.optLevel == 1;
-  manager.addPass(createParallelizeNests(threads),
+  manager.addPass(createParallelizeNests({.compact = options.optLevel == 1}),
                   "nests are final and their marks are proved; before they "
                   "become functions, of which it makes its own");
 }

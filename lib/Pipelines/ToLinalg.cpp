@@ -20,14 +20,12 @@ using namespace loopc;
 void loopc::populateTarget(PassAdder manager, const PipelineOptions &options) {
   if (!options.vectors)
     return;
-  SetTargetOptions target;
-  target.vectorBits = options.vectors->bits;
-  target.registers = options.vectors->registers;
-  target.maskBits = options.vectors->maskBits;
-  target.dotBits = options.vectors->dotBits;
-  target.scales = options.vectors->scales;
-  target.chip = options.chip;
-  manager.addPass(createSetTarget(target),
+  manager.addPass(createSetTarget({.vectorBits = options.vectors->bits,
+                                   .registers = options.vectors->registers,
+                                   .maskBits = options.vectors->maskBits,
+                                   .dotBits = options.vectors->dotBits,
+                                   .scales = options.vectors->scales,
+                                   .chip = options.chip}),
                   "before all passes whose code depends on the target, so that "
                   "they agree on it");
 }
@@ -39,12 +37,11 @@ void loopc::populateONNXToLinalg(PassAdder manager,
   functions.addPass(createONNXSwitchOnRank(),
                     "the lowerings of operators want operands of a known rank: "
                     "a node gets views of such, where its types have none");
-  ConvertONNXToLinalgOptions convert;
-  convert.channelsLast = options.optLevel > 0 && !forKernels;
-  // Tensor cores multiply 8 bits; a difference has 9.
-  convert.forKernels = forKernels;
-  convert.dotProducts = options.optLevel > 0 && !forKernels;
-  functions.addPass(createConvertONNXToLinalg(convert),
+  functions.addPass(createConvertONNXToLinalg(
+                        {.channelsLast = options.optLevel > 0 && !forKernels,
+                         // Tensor cores multiply 8 bits; a difference has 9.
+                         .forKernels = forKernels,
+                         .dotProducts = options.optLevel > 0 && !forKernels}),
                     "types and ranks are known; leaves linalg, and arith and "
                     "math on tensors, in loops and branches that stay");
   functions.addPass(createLoopLowerScan(),
@@ -102,11 +99,10 @@ void loopc::populateVersions(PassAdder manager, const PipelineOptions &) {
 void loopc::populateWeights(PassAdder manager, const PipelineOptions &options) {
   if (options.weights == WeightType::Model)
     return;
-  TensorNarrowWeightsOptions narrow;
-  narrow.type = options.weights;
-  narrow.wide = options.optLevel == 0 || !options.chip.empty();
   manager.nest<func::FuncOp>().addPass(
-      createTensorNarrowWeights(narrow),
+      createTensorNarrowWeights(
+          {.type = options.weights,
+           .wide = options.optLevel == 0 || !options.chip.empty()}),
       "products are linalg; from here on weights are as in a model that stores "
       "them in few bits");
 }
@@ -171,8 +167,6 @@ void loopc::populateCollected(PassAdder manager,
 }
 
 void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
-  TensorFuseElementwiseOptions fusion;
-  fusion.forKernels = !options.chip.empty();
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLoopBatchSlices(),
                     "before operations are fused, while products stand alone; "
@@ -182,14 +176,14 @@ void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
                       "constants are folded and products stand alone; what it "
                       "multiplies is then fused. A GPU needs no more time for "
                       "subnormal numbers");
-  functions.addPass(createTensorFuseElementwise(fusion),
-                    "all tensor code has its final place; leaves one "
-                    "linalg.generic for what goes through memory once");
-  TensorWidenFactorsOptions widening;
-  widening.forKernels = !options.chip.empty();
-  functions.addPass(createTensorWidenFactors(widening),
-                    "wants to see who reads a factor: fusing has left the "
-                    "roundings to 16 bits that stay in memory");
+  functions.addPass(
+      createTensorFuseElementwise({.forKernels = !options.chip.empty()}),
+      "all tensor code has its final place; leaves one "
+      "linalg.generic for what goes through memory once");
+  functions.addPass(
+      createTensorWidenFactors({.forKernels = !options.chip.empty()}),
+      "wants to see who reads a factor: fusing has left the "
+      "roundings to 16 bits that stay in memory");
   functions.addPass(
       createLoopGrowInPlace(),
       "behind fusing, which would take a view of a buffer with room for an "

@@ -28,10 +28,8 @@ void loopc::populateVectors(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createCpuTileChains(),
                     "what an iteration of a loop allocates is hoisted where "
                     "it can be; operations are linalg still");
-  CpuVectorizeContractionsOptions contractions;
-  contractions.compact = options.optLevel == 1;
   functions.addPass(
-      createCpuVectorizeContractions(contractions),
+      createCpuVectorizeContractions({.compact = options.optLevel == 1}),
       "takes sums of products, convolutions too, and what follows "
       "them in registers, before others take it apart");
   functions.addPass(createCpuVectorizeRows(),
@@ -41,15 +39,12 @@ void loopc::populateVectors(PassAdder manager, const PipelineOptions &options) {
 
 void loopc::populateNests(PassAdder manager, const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  ConvertLinalgToNestsOptions nests;
-  nests.parallelFirst = !options.chip.empty();
-  functions.addPass(createConvertLinalgToNests(nests),
-                    "all that no pass before has taken; leaves loops that say "
-                    "whether their iterations are independent");
-  ConvertLoopToSCFOptions loops;
-  loops.markIterations = options.profile;
   functions.addPass(
-      createConvertLoopToSCF(loops),
+      createConvertLinalgToNests({.parallelFirst = !options.chip.empty()}),
+      "all that no pass before has taken; leaves loops that say "
+      "whether their iterations are independent");
+  functions.addPass(
+      createConvertLoopToSCF({.markIterations = options.profile}),
       "nothing that knows loop.loop comes behind it, and bodies "
       "are nests already, so that tight ones are polled in strips");
   functions.addPass(createEliminateCommon(),
@@ -75,10 +70,8 @@ void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
 
 void loopc::populateIndependence(PassAdder manager,
                                  const PipelineOptions &options) {
-  NestRetractUnprovedOptions retract;
-  retract.forKernels = !options.chip.empty();
   manager.nest<func::FuncOp>().addPass(
-      createNestRetractUnproved(retract),
+      createNestRetractUnproved({.forKernels = !options.chip.empty()}),
       "last of the passes that rewrite nests: marks that are left are proved");
 }
 

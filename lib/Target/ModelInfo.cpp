@@ -20,35 +20,23 @@ using namespace mlir;
 using namespace loopc;
 
 static std::optional<ElementTypeInfo> getIntegerInfo(IntegerType type) {
-  auto make = [&](uint8_t code, uint8_t bits, int32_t onnxType,
-                  StringRef name) -> std::optional<ElementTypeInfo> {
-    return ElementTypeInfo{{code, bits, 1}, onnxType, name};
-  };
+  if (type.isInteger(1) && !type.isUnsigned())
+    return ElementTypeInfo{{kDLBool, 8, 1}, 9, "bool"};
+  static constexpr struct {
+    uint8_t bits;
+    int32_t onnxTypes[2];
+    StringLiteral names[2];
+  } kIntegers[] = {
+      {2, {26, 25}, {"int2", "uint2"}},   {4, {22, 21}, {"int4", "uint4"}},
+      {8, {3, 2}, {"int8", "uint8"}},     {16, {5, 4}, {"int16", "uint16"}},
+      {32, {6, 12}, {"int32", "uint32"}}, {64, {7, 13}, {"int64", "uint64"}}};
   bool isUnsigned = type.isUnsigned();
-  switch (type.getWidth()) {
-  case 1:
-    return isUnsigned ? std::nullopt : make(kDLBool, 8, 9, "bool");
-  case 2:
-    return isUnsigned ? make(kDLUInt, 2, 25, "uint2")
-                      : make(kDLInt, 2, 26, "int2");
-  case 4:
-    return isUnsigned ? make(kDLUInt, 4, 21, "uint4")
-                      : make(kDLInt, 4, 22, "int4");
-  case 8:
-    return isUnsigned ? make(kDLUInt, 8, 2, "uint8")
-                      : make(kDLInt, 8, 3, "int8");
-  case 16:
-    return isUnsigned ? make(kDLUInt, 16, 4, "uint16")
-                      : make(kDLInt, 16, 5, "int16");
-  case 32:
-    return isUnsigned ? make(kDLUInt, 32, 12, "uint32")
-                      : make(kDLInt, 32, 6, "int32");
-  case 64:
-    return isUnsigned ? make(kDLUInt, 64, 13, "uint64")
-                      : make(kDLInt, 64, 7, "int64");
-  default:
-    return std::nullopt;
-  }
+  uint8_t code = isUnsigned ? kDLUInt : kDLInt;
+  for (const auto &[bits, onnxTypes, names] : kIntegers)
+    if (bits == type.getWidth())
+      return ElementTypeInfo{
+          {code, bits, 1}, onnxTypes[isUnsigned], names[isUnsigned]};
+  return std::nullopt;
 }
 
 std::optional<ElementTypeInfo> loopc::getElementTypeInfo(Type type) {

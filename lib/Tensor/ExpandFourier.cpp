@@ -15,6 +15,7 @@
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -22,7 +23,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace loopc {
@@ -52,10 +52,10 @@ struct Number {
 /// Reads or computes element `k` of the numbers at `batch`.
 using Reader = std::function<Number(ValueRange batch, Value k)>;
 
-class Expansion {
+class Expansion : IndexEmitter {
 public:
   Expansion(IRRewriter &rewriter, rt::FourierOp op)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op),
+      : IndexEmitter(op.getLoc(), rewriter), rewriter(rewriter), op(op),
         f64(b.getF64Type()), element(ComplexType::get(f64)) {}
 
   void run();
@@ -91,9 +91,6 @@ private:
   }
   Number zeros() { return {real(0), real(0)}; }
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   Value real(double value) {
     return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
   }
@@ -125,7 +122,6 @@ private:
   }
 
   IRRewriter &rewriter;
-  ImplicitLocOpBuilder b;
   rt::FourierOp op;
   Type f64, element;
 };

@@ -15,6 +15,7 @@
 
 #include "ConstantReader.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Support/Walk.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -177,25 +178,20 @@ struct TensorFoldConstants
 
   void runOnOperation() override {
     // Each is a constant for the next one.
-    SmallVector<linalg::GenericOp> generics;
-    getOperation().walk([&](linalg::GenericOp op) { generics.push_back(op); });
+    SmallVector<linalg::GenericOp> generics =
+        collectOps<linalg::GenericOp>(getOperation());
     Derived derived;
     for (linalg::GenericOp generic : generics)
       if (!foldGeneric(generic, derived))
         if (std::optional<int64_t> cost = costOf(generic, derived))
           derived[generic] = *cost;
     foldDerived(derived);
-    SmallVector<tensor::InsertSliceOp> inserts;
-    getOperation().walk([&](tensor::InsertSliceOp op) {
-      if (isWhole(op))
-        inserts.push_back(op);
-    });
+    auto inserts = collectOps(
+        getOperation(), [&](tensor::InsertSliceOp op) { return isWhole(op); });
     for (tensor::InsertSliceOp insert : inserts)
       fold(insert);
-    SmallVector<linalg::TransposeOp> transposes;
-    getOperation().walk(
-        [&](linalg::TransposeOp op) { transposes.push_back(op); });
-    for (linalg::TransposeOp transpose : transposes)
+    for (linalg::TransposeOp transpose :
+         collectOps<linalg::TransposeOp>(getOperation()))
       if (transpose->getNumResults() == 1)
         fold(transpose);
   }

@@ -12,6 +12,7 @@
 // all else the floats are computed by the compiler.
 
 #include "ConstantReader.h"
+#include "loopc/Support/Walk.h"
 #include "loopc/Tensor/Expansions.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -494,9 +495,7 @@ struct TensorSinkExpansions
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<Operation *> ops;
-    getOperation().walk([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : ops) {
+    for (Operation *op : collectOps<Operation *>(getOperation())) {
       if (auto generic = dyn_cast<linalg::GenericOp>(op))
         mergeExpansions(rewriter, readBlocks(rewriter, generic));
       else if (isa<linalg::TransposeOp, tensor::CollapseShapeOp,
@@ -504,11 +503,8 @@ struct TensorSinkExpansions
         if (linalg::GenericOp expansion = expansionOf(op->getOperand(0)))
           numSunk += Sinking(rewriter, op, expansion).run();
     }
-    SmallVector<linalg::GenericOp> expansions;
-    getOperation().walk([&](linalg::GenericOp op) {
-      if (isExpansion(op))
-        expansions.push_back(op);
-    });
+    auto expansions = collectOps(
+        getOperation(), [&](linalg::GenericOp op) { return isExpansion(op); });
     for (linalg::GenericOp op : expansions)
       if (isNarrow(op))
         lookUpNarrow(rewriter, op);

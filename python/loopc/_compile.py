@@ -130,13 +130,10 @@ def compile(
         "custom_ops": names("custom_ops", custom_ops),
     }
     network = network_of(model)
+    path, data = (None, None) if network is not None else model_source(model)
     if network is not None:
         status, raw = _loopc.compile_network(network, stage, file, options)
-        if status != 0:
-            raise compile_error(diagnostics_of(raw))
-        return diagnostics_of(raw)
-    path, data = model_source(model)
-    if path is not None:
+    elif path is not None:
         status, raw = _loopc.compile_file(path, stage, file, options)
     else:
         assert data is not None

@@ -11,6 +11,7 @@ import math
 import operator
 import os
 import stat
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -470,6 +471,21 @@ class SessionOptions(_Configurable):
             "timeout": seconds(self.compile_timeout),
             "cancel": self._cancel,
         }
+
+
+def type_name(value: object) -> str:
+    """The type of `value` with its module."""
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def checked_options(options: SessionOptions | None, stacklevel: int) -> SessionOptions:
+    """`options`, or the default ones; warns about what makes no difference."""
+    options = SessionOptions() if options is None else options
+    if not isinstance(options, SessionOptions):
+        raise InvalidType(f"sess_options: expected loopc.SessionOptions, got {type_name(options)}")
+    for warning in options._unheeded():
+        warnings.warn(f"sess_options.{warning}", stacklevel=stacklevel)
+    return options
 
 
 class RunOptions(_Configurable):

@@ -46,6 +46,7 @@ from loopc._options import (
     Model,
     RunOptions,
     SessionOptions,
+    checked_options,
     count,
     file_name,
     is_shared_library,
@@ -53,6 +54,7 @@ from loopc._options import (
     network_of,
     seconds,
     text,
+    type_name,
 )
 from loopc._ort_device import OrtMemoryInfo, memory_info
 from loopc._ort_value import OrtValue
@@ -133,10 +135,6 @@ class RunStatistics:
     device_seconds: float = 0.0
 
 
-def _name_of(value: object) -> str:
-    return f"{type(value).__module__}.{type(value).__qualname__}"
-
-
 def _chip(place: Place, chip: str | None) -> str | None:
     """What to compile for."""
     if place.device is None:
@@ -144,6 +142,19 @@ def _chip(place: Place, chip: str | None) -> str | None:
             raise InvalidArgument("chip: the CPU has none; name a device, too")
         return None
     return chip_of(place.device) if chip is None else chip
+
+
+def _compiled(
+    path: bytes | None, data: bytes | None, options: SessionOptions, compile_options: dict[str, Any]
+) -> tuple[int, _loopc.Session | None, Sequence[RawDiagnostic]]:
+    """What becomes of `data`, or else of the file `path`, whose folder has its external data."""
+    if data is not None and path is not None and compile_options["base_directory"] is None:
+        compile_options["base_directory"] = os.path.dirname(os.fsdecode(path)) or "."
+    with shown(options.progress) as compile_options["progress"]:
+        if data is not None:
+            return _loopc.create_from_bytes(data, compile_options)
+        assert path is not None
+        return _loopc.create_from_file(path, compile_options)
 
 
 @dataclass(frozen=True)
@@ -270,19 +281,17 @@ class InferenceSession:
         if unknown:
             names = ", ".join(map(repr, sorted(unknown)))
             raise InvalidArgument(f"InferenceSession has no argument {names}")
-        options = SessionOptions() if sess_options is None else sess_options
-        if not isinstance(options, SessionOptions):
-            raise InvalidType(
-                f"sess_options: expected loopc.SessionOptions, got {_name_of(options)}"
-            )
-        for warning in options._unheeded():
-            warnings.warn(f"sess_options.{warning}", stacklevel=2)
-        compile_options = options._compile_options()
+        options = checked_options(sess_options, stacklevel=3)
+        arguments = {
+            "chip": chip,
+            "min_kernel_work": min_kernel_work,
+            "allow_tf32": flag("allow_tf32", allow_tf32) or place.allow_tf32,
+            "device_loops": text("device_loops", device_loops),
+            "cublas": text("cublas", cublas),
+        }
+        compile_options = options._compile_options() | arguments
         compile_options["chip"] = _chip(place, text("chip", chip))
-        compile_options["min_kernel_work"] = min_kernel_work
-        compile_options["allow_tf32"] = int(flag("allow_tf32", allow_tf32) or place.allow_tf32)
-        compile_options["device_loops"] = text("device_loops", device_loops)
-        compile_options["cublas"] = text("cublas", cublas)
+        compile_options["allow_tf32"] = int(compile_options["allow_tf32"])
         self._place = place
         self._device_outputs = flag("device_outputs", device_outputs)
         network = network_of(path_or_bytes)
@@ -292,13 +301,6 @@ class InferenceSession:
             self._set_up(options, *made)
             return
         path, data = model_source(path_or_bytes)
-        arguments = {
-            "chip": chip,
-            "min_kernel_work": min_kernel_work,
-            "allow_tf32": allow_tf32 or place.allow_tf32,
-            "device_loops": device_loops,
-            "cublas": cublas,
-        }
         self._origin = _Origin(path, data, None, copy.copy(options), arguments)
         if path is not None and is_shared_library(path):
             self._set_up(options, *_loopc.load_shared(path, None))
@@ -306,15 +308,7 @@ class InferenceSession:
             return
         if options._initializers:
             data = options._initializers.apply(path, data)
-            if path is not None and compile_options["base_directory"] is None:
-                compile_options["base_directory"] = os.path.dirname(os.fsdecode(path)) or "."
-        with shown(options.progress) as compile_options["progress"]:
-            if data is not None:
-                made = _loopc.create_from_bytes(data, compile_options)
-            else:
-                assert path is not None
-                made = _loopc.create_from_file(path, compile_options)
-        self._set_up(options, *made)
+        self._set_up(options, *_compiled(path, data, options, compile_options))
         self._properties = properties_of(path, data)
 
     @classmethod
@@ -445,7 +439,7 @@ class InferenceSession:
         if run_options is not None:
             if not isinstance(run_options, RunOptions):
                 raise InvalidArgument(
-                    f"run_options: expected loopc.RunOptions, got {_name_of(run_options)}"
+                    f"run_options: expected loopc.RunOptions, got {type_name(run_options)}"
                 )
             token = run_options._token
             if run_options.timeout is not None:
@@ -465,7 +459,7 @@ class InferenceSession:
         elif isinstance(input_feed, Mapping):
             feeds = dict(input_feed)
         else:
-            raise InvalidType(f"input_feed: expected a dict, got {_name_of(input_feed)}")
+            raise InvalidType(f"input_feed: expected a dict, got {type_name(input_feed)}")
         maps, wanted, place = self._maps, output_names, self._place
         if maps is not None:
             # All of them where none are named.
@@ -510,7 +504,7 @@ class InferenceSession:
             InvalidArgument, RunError, KeyboardInterrupt: as `run`.
         """
         if not isinstance(iobinding, IOBinding):
-            raise InvalidArgument(f"iobinding: expected an IOBinding, got {_name_of(iobinding)}")
+            raise InvalidArgument(f"iobinding: expected an IOBinding, got {type_name(iobinding)}")
         wanted = list(iobinding._wanted) or None
         results = self._run(
             wanted,
@@ -634,7 +628,7 @@ class InferenceSession:
                 then no state has changed.
         """
         if not isinstance(values, Mapping):
-            raise InvalidType(f"values: expected a dict, got {_name_of(values)}")
+            raise InvalidType(f"values: expected a dict, got {type_name(values)}")
         status, message = self._session.set_states(dict(values))
         if status != 0:
             raise run_error(status, message)
@@ -702,7 +696,7 @@ class InferenceSession:
     def set_ep_dynamic_options(self, options: Mapping[str, str]) -> None:
         """Makes no difference: what runs is compiled, and has no provider to tell."""
         if not isinstance(options, Mapping):
-            raise InvalidType(f"options: expected a dict, got {_name_of(options)}")
+            raise InvalidType(f"options: expected a dict, got {type_name(options)}")
 
     def end_profiling(self) -> str:
         """Writes a trace of the runs so far, and measures no further ones.

@@ -43,7 +43,6 @@ sys.path[:0] = [str(_HERE.parent / "python"), str(_HERE.parent / "conformance")]
 
 import compiling  # noqa: E402
 from bad_outcomes import Ending, Verdict, limit_memory, of_process  # noqa: E402
-from loops import seed_range  # noqa: E402
 
 #: The name of an input, its suffix and content, and how it ended.
 Trial = tuple[str, str, bytes, Verdict]
@@ -54,7 +53,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("kind", choices=sorted(KINDS))
-    parser.add_argument("--seeds", type=seed_range, metavar="A:B", default=range(100))
+    parser.add_argument("--seeds", type=compiling.seed_range, metavar="A:B", default=range(100))
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="per input")
     parser.add_argument(
         "--only",

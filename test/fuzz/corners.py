@@ -151,18 +151,14 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", default="0:1", metavar="A:B", help="cases A to B - 1 of each")
+    parser.add_argument("--seeds", type=compiling.seed_range, default=range(1), metavar="A:B",
+                        help="cases A to B - 1 of each")  # fmt: skip
     parser.add_argument("--filter", default="", metavar="REGEX", help="functions of such a name")
     parser.add_argument("--some", type=int, metavar="N", help="so many cases in all, by the seed")
     parser.add_argument("--places", type=int, default=2, metavar="N", help="of each (default 2)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR", help="write failing models")
     parser.add_argument("-v", "--verbose", action="store_true", help="say all that differs")
-    options = parser.parse_args(argv)
-    match = re.fullmatch(r"(\d+):(\d+)", options.seeds)
-    if not match or int(match[1]) >= int(match[2]):
-        parser.error(f"--seeds: '{options.seeds}' is not FIRST:END")
-    options.seeds = range(int(match[1]), int(match[2]))
-    return options
+    return parser.parse_args(argv)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

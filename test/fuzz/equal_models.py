@@ -45,8 +45,7 @@ import compiling  # noqa: E402
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from agreement import Agreement, Comparison, Result, compare, far, results  # noqa: E402
-from loops import seed_range  # noqa: E402
-from passes_off import TOOLS, failing_operators, random_case, share  # noqa: E402
+from passes_off import TOOLS, failing_operators, random_case  # noqa: E402
 from random_checks import run_reference  # noqa: E402
 from random_models import RandomModel  # noqa: E402
 from rewrites import LEAST_OPSET, MODEL_REWRITES, NODE_REWRITES, rewrite_node  # noqa: E402
@@ -154,10 +153,10 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", type=seed_range, required=True, metavar="A:B")
+    parser.add_argument("--seeds", type=compiling.seed_range, required=True, metavar="A:B")
     parser.add_argument("--rewrite", dest="rewrites", action="append", choices=REWRITES,
                         help="only this one; repeatable")  # fmt: skip
-    parser.add_argument("--share", type=share, default=(0, 1), metavar="K/N",
+    parser.add_argument("--share", type=compiling.share, default=(0, 1), metavar="K/N",
                         help="each Nth seed from the Kth on")  # fmt: skip
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="per model")
     parser.add_argument("--tools", type=pathlib.Path, default=TOOLS, metavar="FOLDER",

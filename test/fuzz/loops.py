@@ -65,19 +65,13 @@ from random_states import random_states
 from shrink import shrink
 
 
-def seed_range(text: str) -> range:
-    """The seeds that "FIRST:END" stands for."""
-    match = re.fullmatch(r"(\d+):(\d+)", text)
-    if not match or int(match[1]) >= int(match[2]):
-        raise argparse.ArgumentTypeError(f"'{text}' is not FIRST:END")
-    return range(int(match[1]), int(match[2]))
-
-
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", type=seed_range, metavar="A:B", help="models A to B - 1")
+    parser.add_argument(
+        "--seeds", type=compiling.seed_range, metavar="A:B", help="models A to B - 1"
+    )
     parser.add_argument("--engine", choices=ENGINES, default="onnx", help="default onnx")
     parser.add_argument("--programs", action="store_true",
                         help="random_programs.py's, with many inputs, through ONNX")  # fmt: skip

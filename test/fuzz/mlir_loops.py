@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import pathlib
 import random
-import re
 import subprocess
 import sys
 import tempfile
@@ -142,16 +141,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", required=True, metavar="A:B", help="programs A to B - 1")
+    parser.add_argument("--seeds", type=compiling.seed_range, required=True, metavar="A:B",
+                        help="programs A to B - 1")  # fmt: skip
     parser.add_argument("--tools", type=pathlib.Path, default=TOOLS, metavar="FOLDER")
     parser.add_argument("--write", type=pathlib.Path, metavar="FOLDER", help="for what fails")
     options = parser.parse_args(argv)
-    match = re.fullmatch(r"(\d+):(\d+)", options.seeds)
-    if not match:
-        parser.error(f"'{options.seeds}' is not FIRST:END")
-    seeds = range(int(match[1]), int(match[2]))
     failures = 0
-    for seed in seeds:
+    for seed in options.seeds:
         found = list(problems(seed, options.tools))
         failures += bool(found)
         for problem in found:
@@ -163,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             for number, run in enumerate(program.runs):
                 name = path.with_name(f"loops-{seed}-{number}.npz")
                 np.savez(name, **run.feeds)  # type: ignore[arg-type]
-    print(f"{len(seeds)} programs, {failures} failures")
+    print(f"{len(options.seeds)} programs, {failures} failures")
     return int(failures > 0)
 
 

@@ -50,7 +50,6 @@ import compiling  # noqa: E402
 import numpy as np  # noqa: E402
 import onnx  # noqa: E402
 from agreement import Agreement, Comparison, compare, results, with_types  # noqa: E402
-from loops import seed_range  # noqa: E402
 from random_inputs import FORMS, form  # noqa: E402
 from random_models import RandomModel, random_model  # noqa: E402
 from random_open_models import open_model  # noqa: E402
@@ -251,26 +250,18 @@ def _kinds(text: str) -> list[str]:
     return kinds
 
 
-def share(text: str) -> tuple[int, int]:
-    """K/N: each Nth from the Kth on."""
-    match = re.fullmatch(r"(\d+)/(\d+)", text)
-    if not match or int(match[1]) >= int(match[2]):
-        raise argparse.ArgumentTypeError(f"'{text}' is not K/N with K < N")
-    return int(match[1]), int(match[2])
-
-
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--models", type=_kinds, default=list(KINDS), metavar="KIND,KIND",
                         help=f"of {', '.join(KINDS)} (default: all)")  # fmt: skip
-    parser.add_argument("--seeds", type=seed_range, default=range(300), metavar="A:B",
+    parser.add_argument("--seeds", type=compiling.seed_range, default=range(300), metavar="A:B",
                         help="random models A to B - 1 (default 0:300)")  # fmt: skip
     parser.add_argument("--pass", dest="passes", action="append", metavar="NAME", default=[],
                         help="only this one is left out; repeatable")  # fmt: skip
     parser.add_argument("--filter", default="", metavar="REGEX", help="models with such a name")
-    parser.add_argument("--share", type=share, default=(0, 1), metavar="K/N")
+    parser.add_argument("--share", type=compiling.share, default=(0, 1), metavar="K/N")
     parser.add_argument("--all", action="store_true", help="passes that change nothing, too")
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="per model")
     parser.add_argument("--tools", type=pathlib.Path, default=TOOLS, metavar="FOLDER",

@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import collections
 import pathlib
-import re
 import sys
 from collections.abc import Sequence
 
@@ -73,14 +72,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", required=True, metavar="A:B", help="networks A to B - 1")
+    parser.add_argument("--seeds", type=compiling.seed_range, required=True, metavar="A:B",
+                        help="networks A to B - 1")  # fmt: skip
     parser.add_argument("--print", action="store_true", help="print each network as MLIR")
     options = parser.parse_args(argv)
-    match = re.fullmatch(r"(\d+):(\d+)", options.seeds)
-    if not match:
-        parser.error(f"'{options.seeds}' is not FIRST:END")
     counts: collections.Counter[str] = collections.Counter()
-    for seed in range(int(match[1]), int(match[2])):
+    for seed in options.seeds:
         made = RandomNetwork(seed)
         if options.print:
             print(made.net.to_mlir())

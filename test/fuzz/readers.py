@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import pathlib
-import re
 import sys
 from collections.abc import Sequence
 
@@ -58,22 +57,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", required=True, metavar="A:B", help="models A to B - 1")
+    parser.add_argument("--seeds", type=compiling.seed_range, required=True, metavar="A:B",
+                        help="models A to B - 1")  # fmt: skip
     parser.add_argument("--write", type=pathlib.Path, metavar="FOLDER", help="for what fails")
     options = parser.parse_args(argv)
-    match = re.fullmatch(r"(\d+):(\d+)", options.seeds)
-    if not match:
-        parser.error(f"'{options.seeds}' is not FIRST:END")
-    seeds = range(int(match[1]), int(match[2]))
     failures = 0
-    for seed in seeds:
+    for seed in options.seeds:
         model, feeds = random_readers.make(seed)
         if found := problem(model, feeds):
             failures += 1
             print(f"{seed}: {found}", flush=True)
             if options.write:
                 onnx.save(model, options.write / f"readers-{seed}.onnx")
-    print(f"{len(seeds)} models, {failures} failures")
+    print(f"{len(options.seeds)} models, {failures} failures")
     return int(failures > 0)
 
 

@@ -30,7 +30,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
 import compiling
 import numpy as np
-from loops import seed_range
 from random_models import RandomModel, random_model
 
 #: What loopc-run ends with by itself (docs/Driver.md).
@@ -68,7 +67,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tools", type=pathlib.Path, required=True, metavar="FOLDER")
-    parser.add_argument("--seeds", type=seed_range, default=range(60), metavar="A:B")
+    parser.add_argument("--seeds", type=compiling.seed_range, default=range(60), metavar="A:B")
     parser.add_argument("--timeout", type=float, default=300, metavar="SECONDS", help="per model")
     parser.add_argument("--check-accesses", action="store_true", help="of compiled code, too")
     options = parser.parse_args()

@@ -182,21 +182,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", required=True, metavar="A:B", help="models A to B - 1")
+    parser.add_argument("--seeds", type=compiling.seed_range, required=True, metavar="A:B",
+                        help="models A to B - 1")  # fmt: skip
     parser.add_argument("--tools", type=pathlib.Path, default=TOOLS, metavar="FOLDER")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="for what fails")
     options = parser.parse_args(argv)
-    match = re.fullmatch(r"(\d+):(\d+)", options.seeds)
-    if not match:
-        parser.error(f"'{options.seeds}' is not FIRST:END")
-    seeds = range(int(match[1]), int(match[2]))
     failures = 0
-    for seed in seeds:
+    for seed in options.seeds:
         found = list(problems(seed, options.tools, options.keep))
         failures += bool(found)
         for problem in found:
             print(f"{seed}: {problem}", flush=True)
-    print(f"{len(seeds)} models, {failures} failures")
+    print(f"{len(options.seeds)} models, {failures} failures")
     return int(failures > 0)
 
 

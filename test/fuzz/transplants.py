@@ -125,19 +125,15 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", default="0:1", metavar="A:B", help="models A to B - 1 of each")
+    parser.add_argument("--seeds", type=compiling.seed_range, default=range(1), metavar="A:B",
+                        help="models A to B - 1 of each")  # fmt: skip
     parser.add_argument("--filter", default="", metavar="REGEX", help="cases of such a name")
     parser.add_argument("--some", type=int, metavar="N", help="so many of them, by the seed")
-    parser.add_argument("--part", default="0/1", metavar="K/N", help="every Nth case from the Kth")
+    parser.add_argument("--part", type=compiling.share, default=(0, 1), metavar="K/N",
+                        help="every Nth case from the Kth")  # fmt: skip
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR", help="write failing models")
     parser.add_argument("-v", "--verbose", action="store_true", help="say what is unfit, and why")
-    options = parser.parse_args(argv)
-    for name, pattern in (("seeds", r"(\d+):(\d+)"), ("part", r"(\d+)/(\d+)")):
-        match = re.fullmatch(pattern, getattr(options, name))
-        if not match:
-            parser.error(f"--{name}: '{getattr(options, name)}'")
-        setattr(options, name, (int(match[1]), int(match[2])))
-    return options
+    return parser.parse_args(argv)
 
 
 def _keep(host: Host, folder: pathlib.Path, seed: int) -> None:
@@ -165,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if options.verbose:
                 print(f"{case.name}: unfit: {error}", flush=True)
             continue
-        for seed in range(*options.seeds):
+        for seed in options.seeds:
             what, host, level = transplant(donor, seed)
             problem = _judge(host, level)
             count[problem.split(":")[0] if problem else "same"] += 1

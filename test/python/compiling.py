@@ -5,9 +5,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""The environment of programs that test the compiler."""
+"""The environment of programs that test the compiler, and how they are told what to try."""
 
+import argparse
 import os
+import re
 
 
 def set_environment() -> None:
@@ -22,3 +24,19 @@ def set_environment() -> None:
     os.environ.setdefault("LOOPC_COMPILE", "inprocess")
     os.environ.setdefault("LOOPC_VERIFY_EACH", "1")
     os.environ.setdefault("LOOPC_NUM_THREADS", "1")
+
+
+def seed_range(text: str) -> range:
+    """The seeds that "FIRST:END" stands for: a type of an argument."""
+    match = re.fullmatch(r"(\d+):(\d+)", text)
+    if not match or int(match[1]) >= int(match[2]):
+        raise argparse.ArgumentTypeError(f"'{text}' is not FIRST:END")
+    return range(int(match[1]), int(match[2]))
+
+
+def share(text: str) -> tuple[int, int]:
+    """Which of how many parts "K/N" stands for: a type of an argument."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or int(match[1]) >= int(match[2]):
+        raise argparse.ArgumentTypeError(f"'{text}' is not K/N with K < N")
+    return int(match[1]), int(match[2])

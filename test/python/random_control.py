@@ -86,22 +86,6 @@ class Control(Steps):
             [self.info(value) for value in made],
         )
 
-    def node(
-        self,
-        block: Block,
-        kind: str,
-        inputs: Sequence[Value | None],
-        results: Sequence[Value],
-        **attributes: Any,
-    ) -> list[Value]:
-        """A node whose results are like some values, under names of their own."""
-        made = [
-            dataclasses.replace(self.value("r", v.elem, v.shape), sequence=v.sequence)
-            for v in results
-        ]
-        self.append(block, kind, inputs, made, **attributes)
-        return made
-
     def fill(self, block: Block, count: int) -> None:
         """Tries to make so many steps of any kind."""
         steps: dict[Step, int] = dict(PROGRAM_STEPS)

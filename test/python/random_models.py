@@ -131,22 +131,6 @@ class Generator(Layers):
             [self.info(value, 0.25, 0.08) for value in outputs],
         )
 
-    def node(
-        self,
-        block: Block,
-        kind: str,
-        inputs: Sequence[Value | None],
-        results: Sequence[Value],
-        **attributes: Any,
-    ) -> list[Value]:
-        """A node whose results are like some values, under names of their own."""
-        made = [
-            dataclasses.replace(self.value("r", v.elem, v.shape), sequence=v.sequence)
-            for v in results
-        ]
-        self.append(block, kind, inputs, made, **attributes)
-        return made
-
     def identity(self, block: Block, value: Value) -> Value:
         """The value under another name, as graphs want it that yield what they did not make."""
         return self.like(block, "Identity", value)

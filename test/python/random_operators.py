@@ -169,6 +169,22 @@ class Operators:
         made = [value.name for value in results]
         block.nodes.append(helper.make_node(kind, names, made, **attributes))
 
+    def node(
+        self,
+        block: Block,
+        kind: str,
+        inputs: Sequence[Value | None],
+        results: Sequence[Value],
+        **attributes: Any,
+    ) -> list[Value]:
+        """A node whose results are like some values, under names of their own."""
+        made = [
+            dataclasses.replace(self.value("r", v.elem, v.shape), sequence=v.sequence)
+            for v in results
+        ]
+        self.append(block, kind, inputs, made, **attributes)
+        return made
+
     def like(self, block: Block, kind: str, *inputs: Value) -> Value:
         """A node whose result has the type and the shape of its first input."""
         return self.op(block, kind, inputs, inputs[0].elem, inputs[0].shape)

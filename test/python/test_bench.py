@@ -53,6 +53,7 @@ def row(key, **times):
 
 DOCUMENT = {
     "processor": "A Processor",
+    "measured": "commit 0123456, 2026-01-02",
     "versions": {"loopc": "0.1.0", "onnxruntime": "1", "openvino": "2", "limit": "limits/*.cpp"},
     "absent": ["jax"],
     "rows": [

@@ -134,15 +134,20 @@ def test_what_is_refused_stays_and_what_is_in_it_is_claimed(capfd):
     assert_like_alone(session, model, growth_feeds())
 
 
-def test_strings():
-    model = parse("""
-g (bool c, string[N] a, string[M] b) => (string[K] r) {
-  r = If(c) <then_branch = t () => (string[N] p) {
+def first_or_both(dtype, extent):
+    """An If: a, or a and b of the declared extent, one behind the other."""
+    return parse(f"""
+g (bool c, {dtype}[N] a, {dtype}[{extent}] b) => ({dtype}[K] r) {{
+  r = If(c) <then_branch = t () => ({dtype}[N] p) {{
     p = Identity(a)
-  }, else_branch = e () => (string[K] q) {
+  }}, else_branch = e () => ({dtype}[K] q) {{
     q = Concat<axis = 0>(a, b)
-  }>
-}""")
+  }}>
+}}""")
+
+
+def test_strings():
+    model = first_or_both("string", "M")
     session = open_claiming(["If"], model)
     for chosen in (True, False):
         feeds = {
@@ -155,14 +160,7 @@ g (bool c, string[N] a, string[M] b) => (string[K] r) {
 
 @pytest.mark.parametrize("dtype", ["double", "int8", "uint16", "int64", "float16", "bool"])
 def test_element_types(dtype):
-    model = parse(f"""
-g (bool c, {dtype}[N] a, {dtype}[2] b) => ({dtype}[K] r) {{
-  r = If(c) <then_branch = t () => ({dtype}[N] p) {{
-    p = Identity(a)
-  }}, else_branch = e () => ({dtype}[K] q) {{
-    q = Concat<axis = 0>(a, b)
-  }}>
-}}""")
+    model = first_or_both(dtype, "2")
     session = open_claiming(["If"], model)
     kind = {"double": np.float64, "bool": np.bool_}.get(dtype, dtype)
     feeds = {"c": np.array(False), "a": np.arange(3).astype(kind), "b": np.ones(2).astype(kind)}
@@ -196,14 +194,7 @@ g (bool c, {dtype}[N] a) => ({dtype}[M, N] r) {{
 
 def test_dimensions_of_one_name_may_differ():
     # onnxruntime holds nobody to names of dimensions.
-    model = parse("""
-g (bool c, float[N] a, float[N] b) => (float[K] r) {
-  r = If(c) <then_branch = t () => (float[N] p) {
-    p = Identity(a)
-  }, else_branch = e () => (float[K] q) {
-    q = Concat<axis = 0>(a, b)
-  }>
-}""")
+    model = first_or_both("float", "N")
     session = open_session(model)
     feeds = {"c": np.array(False), "a": np.ones(3, np.float32), "b": np.ones(2, np.float32)}
     assert session.run(None, feeds)[0].shape == (5,)

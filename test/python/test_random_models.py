@@ -32,7 +32,7 @@ from random_algorithms import ALGORITHMS
 from random_checks import Verdict
 from random_control import UPDATES
 from random_engines import judge, judge_sets, settings_of
-from random_inputs import FORMS, constants, form
+from random_inputs import FORMS, RandomProgram, constants, form
 from random_models import RandomModel, random_model
 from random_open_models import open_model
 from random_programs import random_program
@@ -100,67 +100,62 @@ def test_random_models_for_aarch64(cpu: str) -> None:
     assert count[Verdict.SAME] >= FOR_AARCH64 * 0.7, count
 
 
+class Findings:
+    """What became of the sets of inputs of some programs."""
+
+    def __init__(self) -> None:
+        self.count: collections.Counter[Verdict] = collections.Counter()
+        self.wrong: list[str] = []
+
+    def judge(self, program: RandomProgram, name: str, timeout: float, most: int = 1000) -> None:
+        """Those of a program in the form `name`, or `most` of them, drawn by its seed."""
+        made = form(program, name)
+        model = RandomModel(program.seed, made.proto, {}, program.types)
+        sets = made.sets
+        if len(sets) > most:
+            sets = random.Random(program.seed).sample(sets, most)
+        settings = settings_of(program.seed)
+        for number, finding in enumerate(judge_sets(model, sets, settings, timeout)):
+            self.count[finding.verdict] += 1
+            if finding.verdict.bad:
+                what = f"{finding.verdict.value}: {finding.reason}"
+                self.wrong.append(f"program {program.seed} {name} #{number}: {what}")
+
+    def check(self, same: float, refused: float = 1) -> None:
+        """Nothing is wrong; how many are at least the same, at most refused."""
+        total = self.count.total()
+        assert not self.wrong, "\n".join(self.wrong)
+        assert self.count[Verdict.SAME] >= total * same, self.count
+        assert self.count[Verdict.REFUSED] <= total * refused, self.count
+
+
 @pytest.mark.parametrize("first", range(0, PROGRAMS, PROGRAMS_CHUNK))
 def test_random_programs(first: int) -> None:
     """Each in two forms of declared shapes, with all sets of inputs."""
-    count: collections.Counter[Verdict] = collections.Counter()
-    wrong = []
+    found = Findings()
     for seed in range(first, first + PROGRAMS_CHUNK):
         program = random_program(seed)
-        settings = settings_of(seed)
         for name in {FORMS[seed % len(FORMS)], FORMS[seed // 3 % len(FORMS)]}:
-            made = form(program, name)
-            model = RandomModel(seed, made.proto, {}, program.types)
-            for number, finding in enumerate(judge_sets(model, made.sets, settings, 60)):
-                count[finding.verdict] += 1
-                if finding.verdict.bad:
-                    what = f"{finding.verdict.value}: {finding.reason}"
-                    wrong.append(f"program {seed} {name} #{number}: {what}")
-    assert not wrong, "\n".join(wrong)
-    assert count[Verdict.SAME] >= count.total() * 0.7, count
-    assert count[Verdict.REFUSED] <= count.total() * 0.05, count
+            found.judge(program, name, 60)
+    found.check(same=0.7, refused=0.05)
 
 
 @pytest.mark.parametrize("first", range(0, OPEN_MODELS, OPEN_CHUNK))
 def test_random_models_of_any_extent(first: int) -> None:
     """Each in one form of declared shapes, with three of its sets of inputs."""
-    count: collections.Counter[Verdict] = collections.Counter()
-    wrong = []
+    found = Findings()
     for seed in range(first, first + OPEN_CHUNK):
-        program = open_model(seed)
-        name = FORMS[seed % len(FORMS)]
-        made = form(program, name)
-        model = RandomModel(seed, made.proto, {}, program.types)
-        sets = random.Random(seed).sample(made.sets, min(3, len(made.sets)))
-        settings = settings_of(seed)
-        for number, finding in enumerate(judge_sets(model, sets, settings, 100)):
-            count[finding.verdict] += 1
-            if finding.verdict.bad:
-                what = f"{finding.verdict.value}: {finding.reason}"
-                wrong.append(f"model {seed} {name} #{number}: {what}")
-    assert not wrong, "\n".join(wrong)
-    assert count[Verdict.SAME] >= count.total() * 0.5, count
-    assert count[Verdict.REFUSED] <= count.total() * 0.2, count
+        found.judge(open_model(seed), FORMS[seed % len(FORMS)], 100, most=3)
+    found.check(same=0.5, refused=0.2)
 
 
 @pytest.mark.parametrize("first", range(0, STATES, STATES_CHUNK))
 def test_random_states(first: int) -> None:
     """Programs over values of every element type, in one form of declared shapes each."""
-    count: collections.Counter[Verdict] = collections.Counter()
-    wrong = []
+    found = Findings()
     for seed in range(first, first + STATES_CHUNK):
-        program = random_states(seed)
-        name = FORMS[seed % len(FORMS)]
-        made = form(program, name)
-        model = RandomModel(seed, made.proto, {}, program.types)
-        settings = settings_of(seed)
-        for number, finding in enumerate(judge_sets(model, made.sets, settings, 60)):
-            count[finding.verdict] += 1
-            if finding.verdict.bad:
-                what = f"{finding.verdict.value}: {finding.reason}"
-                wrong.append(f"program {seed} {name} #{number}: {what}")
-    assert not wrong, "\n".join(wrong)
-    assert count[Verdict.SAME] >= count.total() * 0.9, count
+        found.judge(random_states(seed), FORMS[seed % len(FORMS)], 60)
+    found.check(same=0.9)
 
 
 def test_states_are_of_every_kind() -> None:

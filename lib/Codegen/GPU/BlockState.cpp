@@ -8,10 +8,10 @@
 
 #include "BlockState.h"
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -26,12 +26,12 @@ static constexpr int64_t kReductionBytes = 256;
 static constexpr int64_t kAlignment = 16;
 
 namespace {
-class BlockState {
+class BlockState : IndexEmitter {
 public:
   BlockState(gpu::GPUFuncOp kernel, ValueRange given, Operation *region,
              const AliasClasses &classes)
-      : kernel(kernel), given(given), region(region), classes(classes),
-        b(kernel.getLoc(), kernel) {}
+      : IndexEmitter(kernel.getLoc(), kernel), kernel(kernel), given(given),
+        region(region), classes(classes) {}
 
   int64_t run();
 
@@ -49,15 +49,11 @@ private:
         llvm::alignTo(type.getNumElements() * getElementBytes(type),
                       static_cast<uint64_t>(kAlignment)));
   }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
 
   gpu::GPUFuncOp kernel;
   ValueRange given;
   Operation *region;
   const AliasClasses &classes;
-  ImplicitLocOpBuilder b;
 };
 } // namespace
 

@@ -9,6 +9,7 @@
 #include "DealNests.h"
 #include "Accumulators.h"
 #include "DeviceCode.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -51,11 +52,11 @@ Value loopc::getBlockMemory(gpu::GPUFuncOp kernel, int64_t bytes) {
 namespace {
 enum class Dealing { Threads, Warps, Blocks, Split };
 
-class Dealer {
+class Dealer : IndexEmitter {
 public:
   Dealer(gpu::GPUFuncOp kernel, scf::ForOp outer, const KernelThread &here)
-      : kernel(kernel), outer(outer), nest(collectSharedLoops(outer)),
-        here(here), b(outer.getLoc(), outer) {}
+      : IndexEmitter(outer.getLoc(), outer), kernel(kernel), outer(outer),
+        nest(collectSharedLoops(outer)), here(here) {}
 
   Operation *run();
 
@@ -69,9 +70,6 @@ private:
                     Operation *combiner, Dealing dealing);
   Value putWarpsTogether(Value part, Operation *combiner);
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   Value div(Value one, Value other) {
     return arith::DivUIOp::create(b, one, other);
   }
@@ -89,7 +87,6 @@ private:
   scf::ForOp outer;
   SmallVector<scf::ForOp> nest;
   KernelThread here;
-  ImplicitLocOpBuilder b;
   SmallVector<Value> trips;
   Value total;
 };

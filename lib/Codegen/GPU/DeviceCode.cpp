@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -113,23 +114,13 @@ bool loopc::isSharedLoop(Operation *op) {
 }
 
 bool loopc::hasSharedLoop(Operation *op) {
-  return op
-      ->walk<WalkOrder::PreOrder>([](Operation *nested) {
-        return isSharedLoop(nested) || nested->hasAttr(kTiledAttrName)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyNested(op, [](Operation *nested) {
+    return isSharedLoop(nested) || nested->hasAttr(kTiledAttrName);
+  });
 }
 
 bool loopc::writesMemory(Operation *op) {
-  return op
-      ->walk([](Operation *nested) {
-        return isa<memref::StoreOp, memref::CopyOp>(nested)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return holdsOp<memref::StoreOp, memref::CopyOp>(op);
 }
 
 SmallVector<scf::ForOp> loopc::collectSharedLoops(scf::ForOp outer) {

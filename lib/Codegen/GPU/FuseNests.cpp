@@ -12,6 +12,7 @@
 #include "LibraryProducts.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -134,14 +135,7 @@ bool Fusion::canMeet(const Nest &first, const Nest &second) {
   for (const Nest *nest : {&first, &second}) {
     scf::ForOp outer = nest->front();
     // Failures come in the order of the model.
-    bool canEnd =
-        outer
-            .walk([](Operation *op) {
-              return isa<loop::CheckOp, loop::PollOp, memref::CopyOp>(op)
-                         ? WalkResult::interrupt()
-                         : WalkResult::advance();
-            })
-            .wasInterrupted();
+    bool canEnd = holdsOp<loop::CheckOp, loop::PollOp, memref::CopyOp>(outer);
     if (canEnd)
       return false;
   }

@@ -23,6 +23,7 @@
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -55,11 +56,11 @@ struct Group {
   bool isCarriedWithin = false;
 };
 
-class Hoister {
+class Hoister : IndexEmitter {
 public:
   explicit Hoister(LoopLikeOpInterface loop)
-      : loop(loop), classes(loop->getParentOfType<func::FuncOp>()),
-        b(loop.getLoc(), loop), bounds(b, loop) {}
+      : IndexEmitter(loop.getLoc(), loop), loop(loop),
+        classes(loop->getParentOfType<func::FuncOp>()), bounds(b, loop) {}
 
   /// Why the loop keeps its allocations; "" where it has none any more.
   std::string run();
@@ -75,13 +76,9 @@ private:
                               size_t count, const void *memoryClass);
   void copyResults(Group &group, Operation *behind);
   void replace(memref::AllocOp alloc, Value memory, Value shift);
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
 
   LoopLikeOpInterface loop;
   AliasClasses classes;
-  ImplicitLocOpBuilder b;
   SizeBounds bounds;
   llvm::MapVector<const void *, Group> groups;
   DenseMap<Operation *, Value> bytesOf;

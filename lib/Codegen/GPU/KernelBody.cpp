@@ -17,13 +17,14 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/IndexEmitter.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_DISTRIBUTEKERNELS
@@ -65,10 +66,11 @@ struct Access {
 
 using Accesses = SmallVector<Access>;
 
-class Distribution {
+class Distribution : IndexEmitter {
 public:
   Distribution(gpu::GPUFuncOp kernel, AliasClasses &classes)
-      : kernel(kernel), classes(classes), b(kernel.getLoc(), kernel) {}
+      : IndexEmitter(kernel.getLoc(), kernel), kernel(kernel),
+        classes(classes) {}
 
   KernelShape run(const ProductTarget &target);
 
@@ -88,13 +90,9 @@ private:
       if (!llvm::is_contained(into, access))
         into.push_back(access);
   }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
 
   gpu::GPUFuncOp kernel;
   AliasClasses &classes;
-  ImplicitLocOpBuilder b;
   KernelThread here;
   Value isFirst;
   KernelShape shape;
@@ -202,13 +200,7 @@ void Distribution::synchronize(Operation *op, const Accesses &next,
 
 /// True where something in `op` may end the run.
 static bool canEnd(Operation *op) {
-  return op
-      ->walk([](Operation *nested) {
-        return isa<loop::CheckOp, loop::PollOp>(nested)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return holdsOp<loop::CheckOp, loop::PollOp>(op);
 }
 
 /// Behind `work`, which only some threads go through or in which they go

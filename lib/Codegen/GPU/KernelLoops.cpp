@@ -11,6 +11,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -100,10 +101,8 @@ static bool isInOrder(Value value) {
 }
 
 void loopc::settleResults(func::FuncOp function) {
-  SmallVector<Operation *> casts;
-  function.walk([&](Operation *op) {
-    if (isResultCast(op) && !isInOrder(op->getOperand(0)))
-      casts.push_back(op);
+  auto casts = collectOps(function, [&](Operation *op) {
+    return isResultCast(op) && !isInOrder(op->getOperand(0));
   });
   for (Operation *cast : casts) {
     ImplicitLocOpBuilder b(cast->getLoc(), cast);
@@ -121,9 +120,7 @@ void loopc::settleResults(func::FuncOp function) {
 
 void loopc::simplifyKernel(gpu::GPUFuncOp kernel) {
   ImplicitLocOpBuilder b(kernel.getLoc(), kernel);
-  SmallVector<memref::CopyOp> copies;
-  kernel.walk([&](memref::CopyOp copy) { copies.push_back(copy); });
-  for (memref::CopyOp copy : copies)
+  for (memref::CopyOp copy : collectOps<memref::CopyOp>(kernel))
     expandCopy(b, copy);
   kernel.walk(
       [](LoopLikeOpInterface loop) { loopc::loop::hoistInvariants(loop); });

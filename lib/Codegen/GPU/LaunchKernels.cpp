@@ -16,6 +16,7 @@
 #include "LibraryProducts.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,7 +24,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LAUNCHKERNELS
@@ -35,12 +35,12 @@ using namespace loopc;
 
 namespace {
 /// Launches one kernel.
-class Launcher {
+class Launcher : IndexEmitter {
 public:
   Launcher(device::RegionOp region, const AliasClasses &classes,
            const ProductTarget &target, DeviceLoops loops, Cublas cublas)
-      : classes(classes), target(target), cublas(cublas),
-        b(region.getLoc(), region), grids(b, target, loops) {}
+      : IndexEmitter(region.getLoc(), region), classes(classes), target(target),
+        cublas(cublas), grids(b, target, loops) {}
 
   /// In front of `region`. \returns what is said of it, "" where that was said
   /// before.
@@ -57,14 +57,10 @@ private:
   std::string launchShaped(device::RegionOp region, gpu::GPUFuncOp kernel);
   gpu::LaunchFuncOp launch(gpu::GPUFuncOp kernel, const Grid &grid,
                            ValueRange given);
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
 
   const AliasClasses &classes;
   ProductTarget target;
   Cublas cublas;
-  ImplicitLocOpBuilder b;
   GridChooser grids;
 };
 } // namespace

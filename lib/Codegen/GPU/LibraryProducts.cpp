@@ -14,6 +14,7 @@
 #include "DeviceCode.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -199,13 +200,9 @@ static bool canMove(const Product &product) {
              return loop.getInductionVar() == value;
            });
   };
-  return !sum.getBody()
-              ->walk([&](Operation *op) {
-                return llvm::all_of(op->getOperands(), isFine)
-                           ? WalkResult::advance()
-                           : WalkResult::interrupt();
-              })
-              .wasInterrupted();
+  return allNested(sum.getBody(), [&](Operation *op) {
+    return llvm::all_of(op->getOperands(), isFine);
+  });
 }
 
 /// Memory for an element of `type` for each iteration of `loops`, from in front

@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -259,16 +260,11 @@ static bool grows(scf::ForOp loop) {
 namespace {
 struct LiftGrowth : loopc::impl::LiftGrowthBase<LiftGrowth> {
   void runOnOperation() override {
-    SmallVector<scf::ForOp> counted;
-    getOperation()->walk([&](scf::ForOp loop) {
-      if (grows(loop))
-        counted.push_back(loop);
-    });
+    auto counted = collectOps(getOperation(),
+                              [&](scf::ForOp loop) { return grows(loop); });
     for (scf::ForOp loop : counted)
       makeWhile(loop);
-    SmallVector<scf::WhileOp> loops;
-    getOperation()->walk([&](scf::WhileOp loop) { loops.push_back(loop); });
-    for (scf::WhileOp loop : loops) {
+    for (scf::WhileOp loop : collectOps<scf::WhileOp>(getOperation())) {
       Location loc = loop.getLoc();
       if (!GrowthLifter(loop).run())
         continue;

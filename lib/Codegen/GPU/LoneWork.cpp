@@ -14,6 +14,7 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -105,13 +106,9 @@ void LoneWork::walkHost(Block &block,
 
 /// True where something in `op` reads what nests touch.
 bool LoneWork::readsDevices(Operation *op) {
-  return op
-      ->walk([&](memref::LoadOp load) {
-        return touched.contains(classes->of(load.getMemref()))
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyNested(op, [&](memref::LoadOp load) {
+    return touched.contains(classes->of(load.getMemref()));
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,6 +22,7 @@
 #include "loopc/Codegen/GPU/DeviceProgram.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -136,11 +137,7 @@ private:
 
 /// True where `op` has to be done whether somebody uses its results or not.
 static bool hasEffect(Operation *op) {
-  return writesMemory(op) || op->walk([](Operation *nested) {
-                                 return isa<loop::CheckOp, loop::PollOp>(nested)
-                                            ? WalkResult::interrupt()
-                                            : WalkResult::advance();
-                               }).wasInterrupted();
+  return writesMemory(op) || holdsOp<loop::CheckOp, loop::PollOp>(op);
 }
 
 /// True for a nest that goes with the scalars around it, for one block.
@@ -550,11 +547,8 @@ void PartBuilder::leaveResults(ValueRange results) {
 /// True where the threads of a block have something to share.
 static bool hasShares(const Part &part) {
   return llvm::any_of(part.needed, [](Operation *op) {
-    return isSharedLoop(op) || op->walk([](scf::ForOp loop) {
-                                   return findCombiner(loop)
-                                              ? WalkResult::interrupt()
-                                              : WalkResult::advance();
-                                 }).wasInterrupted();
+    return isSharedLoop(op) ||
+           anyNested(op, [](scf::ForOp loop) { return findCombiner(loop); });
   });
 }
 

@@ -17,6 +17,7 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/Transforms/Passes.h"
@@ -385,13 +386,11 @@ void KernelLowering::addEntryTest() {
 }
 
 void KernelLowering::run() {
-  SmallVector<device::PartOp> parts;
-  kernel.walk([&](device::PartOp part) { parts.push_back(part); });
+  SmallVector<device::PartOp> parts = collectOps<device::PartOp>(kernel);
   llvm::for_each(parts, [&](device::PartOp part) { inlinePart(part); });
-  SmallVector<Operation *> ops;
-  kernel.walk([&](Operation *op) {
-    if (isa<loop::CheckOp, loop::PollOp, device::PollOp, device::BarrierOp>(op))
-      ops.push_back(op);
+  auto ops = collectOps(kernel, [&](Operation *op) {
+    return isa<loop::CheckOp, loop::PollOp, device::PollOp, device::BarrierOp>(
+        op);
   });
   for (Operation *op : ops) {
     if (auto check = dyn_cast<loop::CheckOp>(op)) {
@@ -491,9 +490,7 @@ struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
     auto barrier = makeBarrier(kernels);
     llvm::MapVector<Attribute, int32_t> messages;
     SmallVector<gpu::GPUFuncOp> functions(kernels.getOps<gpu::GPUFuncOp>());
-    bool canFail =
-        kernels->walk([](loop::CheckOp) { return WalkResult::interrupt(); })
-            .wasInterrupted();
+    bool canFail = holdsOp<loop::CheckOp>(kernels);
     for (gpu::GPUFuncOp kernel : functions) {
       KernelLowering lowering(kernels, kernel, barrier, messages);
       if (canFail)

@@ -17,12 +17,12 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_OUTLINEKERNELS
@@ -34,12 +34,12 @@ using namespace loopc;
 
 namespace {
 /// Makes a kernel of each region of one function.
-class KernelOutliner {
+class KernelOutliner : IndexEmitter {
 public:
   KernelOutliner(gpu::GPUModuleOp kernels, func::FuncOp function,
                  unsigned &numKernels)
-      : kernels(kernels), function(function), classes(function),
-        b(function.getLoc(), function), numKernels(numKernels) {}
+      : IndexEmitter(function.getLoc(), function), kernels(kernels),
+        function(function), classes(function), numKernels(numKernels) {}
 
   void outline(device::RegionOp region);
 
@@ -51,14 +51,10 @@ private:
   void loadResults(device::RegionOp region, ValueRange mailboxes,
                    const Captures &captures);
   std::string nameKernel(Operation *loop);
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
 
   gpu::GPUModuleOp kernels;
   func::FuncOp function;
   AliasClasses classes;
-  ImplicitLocOpBuilder b;
   /// In all functions: each has a number in its name.
   unsigned &numKernels;
 };

@@ -11,13 +11,13 @@
 #include "DeviceCode.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_SPLITSUMS
@@ -33,11 +33,11 @@ static constexpr int64_t kLongSum = int64_t(1) << 15;
 static constexpr int64_t kParts = 256;
 
 namespace {
-class Splitter {
+class Splitter : IndexEmitter {
 public:
   Splitter(scf::ForOp sum, MakeMemory makeMemory)
-      : sum(sum), combiner(findCombiner(sum)), makeMemory(makeMemory),
-        b(sum.getLoc(), sum), zero(index(0)), one(index(1)) {}
+      : IndexEmitter(sum.getLoc(), sum), sum(sum), combiner(findCombiner(sum)),
+        makeMemory(makeMemory), zero(index(0)), one(index(1)) {}
 
   void run();
   /// The sum of up to `number` parts and of what is left over.
@@ -47,14 +47,9 @@ private:
   /// The numbers from `from` to `to`, begun with `init`.
   scf::ForOp cloneSum(Value from, Value to, Value init, Value offset);
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-
   scf::ForOp sum;
   Operation *combiner;
   MakeMemory makeMemory;
-  ImplicitLocOpBuilder b;
   /// In front of all nests, where bounds are expected.
   Value zero, one;
 };

@@ -12,6 +12,7 @@
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -134,11 +135,7 @@ private:
 
 /// True where `isOne` holds for something in `op`.
 static bool holds(Operation *op, llvm::function_ref<bool(Operation *)> isOne) {
-  return op
-      ->walk([&](Operation *nested) {
-        return isOne(nested) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyNested(op, isOne);
 }
 
 bool Waits::process(Block &block, bool isBusy) {
@@ -211,9 +208,7 @@ struct InsertWaits : loopc::impl::InsertWaitsBase<InsertWaits> {
     if (function.isExternal())
       return;
     insertWaits(function);
-    SmallVector<device::BufferOp> buffers;
-    function.walk([&](device::BufferOp op) { buffers.push_back(op); });
-    for (device::BufferOp op : buffers)
+    for (device::BufferOp op : collectOps<device::BufferOp>(function))
       expandBuffer(op);
   }
 

@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -344,9 +345,7 @@ public:
       : function(function), b(function.getLoc(), function.getContext()) {}
 
   LogicalResult run() {
-    SmallVector<Operation *> ops;
-    function.walk([&](Operation *op) { ops.push_back(op); });
-    for (Operation *op : ops) {
+    for (Operation *op : collectOps<Operation *>(function)) {
       b.setLoc(op->getLoc());
       b.setInsertionPoint(op);
       lower(op);
@@ -486,10 +485,8 @@ private:
 
   /// pair -> whole -> pair is the pair.
   LogicalResult foldCasts() {
-    SmallVector<UnrealizedConversionCastOp> casts;
-    function.walk([&](UnrealizedConversionCastOp cast) {
-      if (cast.getNumOperands() == 1 && cast.getNumResults() == 2)
-        casts.push_back(cast);
+    auto casts = collectOps(function, [&](UnrealizedConversionCastOp cast) {
+      return cast.getNumOperands() == 1 && cast.getNumResults() == 2;
     });
     for (UnrealizedConversionCastOp cast : casts)
       if (auto from =

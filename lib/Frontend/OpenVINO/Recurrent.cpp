@@ -35,25 +35,10 @@ static SmallVector<StringRef> activationsOf(LayerImport &l,
 
 /// The operator that an activation is in ONNX; "" where it is none.
 static StringRef onnxActivation(StringRef name) {
-  std::string lower = name.lower();
-  if (lower == "sigmoid")
-    return "Sigmoid";
-  if (lower == "tanh")
-    return "Tanh";
-  if (lower == "relu")
-    return "Relu";
-  if (lower == "elu")
-    return "Elu";
-  if (lower == "softsign")
-    return "Softsign";
-  if (lower == "hardsigmoid")
-    return "HardSigmoid";
-  if (lower == "leakyrelu")
-    return "LeakyRelu";
-  if (lower == "affine")
-    return "Affine";
-  if (lower == "scaledtanh")
-    return "ScaledTanh";
+  for (StringRef op : {"Sigmoid", "Tanh", "Relu", "Elu", "Softsign",
+                       "HardSigmoid", "LeakyRelu", "Affine", "ScaledTanh"})
+    if (op.equals_insensitive(name))
+      return op;
   return "";
 }
 

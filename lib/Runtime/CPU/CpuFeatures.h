@@ -9,6 +9,7 @@
 #define LOOPC_LIB_RUNTIME_CPU_CPUFEATURES_H
 
 #include <stddef.h>
+#include <string.h>
 
 namespace loopc::rt {
 
@@ -27,6 +28,20 @@ FeatureState findCpuFeature(const char *name, size_t size);
 /// its name in `name`, `size`. Entries without a sign are Unknown.
 FeatureState checkCpuFeatures(const char *features, const char *&name,
                               size_t &size);
+
+/// Whether `name` is one of `entries`, of which beginnings of names end in '-'.
+template <size_t count>
+bool isListed(const char *const (&entries)[count], const char *name,
+              size_t size) {
+  for (const char *entry : entries) {
+    size_t length = strlen(entry);
+    bool isPrefix = entry[length - 1] == '-';
+    if ((isPrefix ? size > length : size == length) &&
+        memcmp(name, entry, length) == 0)
+      return true;
+  }
+  return false;
+}
 
 } // namespace loopc::rt
 

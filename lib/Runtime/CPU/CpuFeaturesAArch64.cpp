@@ -184,17 +184,6 @@ constexpr const char *kNeutral[] = {
 
 } // namespace
 
-static bool isNeutral(const char *name, size_t size) {
-  for (const char *entry : kNeutral) {
-    size_t length = strlen(entry);
-    bool isPrefix = entry[length - 1] == '-';
-    if ((isPrefix ? size > length : size == length) &&
-        memcmp(name, entry, length) == 0)
-      return true;
-  }
-  return false;
-}
-
 FeatureState loopc::rt::findCpuFeature(const char *name, size_t size) {
   uint64_t hwcap = getauxval(AT_HWCAP);
   uint64_t hwcap2 = getauxval(AT_HWCAP2);
@@ -205,7 +194,8 @@ FeatureState loopc::rt::findCpuFeature(const char *name, size_t size) {
         (hwcap & row.hwcap) == row.hwcap && (hwcap2 & row.hwcap2) == row.hwcap2;
     return present ? FeatureState::Present : FeatureState::Missing;
   }
-  return isNeutral(name, size) ? FeatureState::Present : FeatureState::Unknown;
+  return isListed(kNeutral, name, size) ? FeatureState::Present
+                                        : FeatureState::Unknown;
 }
 
 #endif // __aarch64__

@@ -294,17 +294,6 @@ static const Cpu &getCpu() {
   return cpu;
 }
 
-static bool isTuning(const char *name, size_t size) {
-  for (const char *entry : kTuning) {
-    size_t length = strlen(entry);
-    bool isPrefix = entry[length - 1] == '-';
-    if ((isPrefix ? size > length : size == length) &&
-        memcmp(name, entry, length) == 0)
-      return true;
-  }
-  return false;
-}
-
 FeatureState loopc::rt::findCpuFeature(const char *name, size_t size) {
   for (const Row &row : kRows) {
     if (strlen(row.name) != size || memcmp(row.name, name, size) != 0)
@@ -314,7 +303,8 @@ FeatureState loopc::rt::findCpuFeature(const char *name, size_t size) {
                    (cpu.xcr0 & row.saved) == row.saved;
     return present ? FeatureState::Present : FeatureState::Missing;
   }
-  return isTuning(name, size) ? FeatureState::Present : FeatureState::Unknown;
+  return isListed(kTuning, name, size) ? FeatureState::Present
+                                       : FeatureState::Unknown;
 }
 
 #endif // __x86_64__

@@ -14,9 +14,9 @@
 #define LOOPC_LIB_CODEGEN_CPU_CONTRACTIONS_CONTRACTIONEMITTER_H
 
 #include "ContractionPlan.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <map>
@@ -53,13 +53,13 @@ struct Tile {
 class ContractionBody;
 
 /// Turns one operation into the loops over tiles that its plan describes.
-class ContractionEmitter {
+class ContractionEmitter : IndexEmitter {
 public:
   ContractionEmitter(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
                      const ContractionPlan &plan)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), plan(plan),
-        rowDim(plan.rowDim), columnDim(plan.columnDim), laneDim(plan.laneDim),
-        lanes(plan.lanes) {}
+      : IndexEmitter(op.getLoc(), rewriter), rewriter(rewriter), op(op),
+        plan(plan), rowDim(plan.rowDim), columnDim(plan.columnDim),
+        laneDim(plan.laneDim), lanes(plan.lanes) {}
 
   /// Writes the loops in front of `op`, and erases what is done in them.
   void emit();
@@ -76,9 +76,6 @@ private:
   }
   /// Iterations along `dim`: of the rows with those of the loop that is joined.
   mlir::Value trips(unsigned dim);
-  mlir::Value index(int64_t value) {
-    return mlir::arith::ConstantIndexOp::create(b, value);
-  }
   /// The value of `expr` at `dims`.
   mlir::Value apply(mlir::AffineExpr expr, mlir::ValueRange dims);
   mlir::Value maskOf(mlir::Value count);
@@ -144,7 +141,6 @@ private:
                                          mlir::ValueRange sums, SumBody body);
 
   mlir::RewriterBase &rewriter;
-  mlir::ImplicitLocOpBuilder b;
   mlir::linalg::LinalgOp op;
   const ContractionPlan &plan;
   std::optional<unsigned> rowDim, columnDim;

@@ -24,6 +24,7 @@
 #include "PaddedWindows.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -44,13 +45,13 @@ struct Strip {
   bool isFirst = false;
 };
 
-class WindowEmitter {
+class WindowEmitter : IndexEmitter {
 public:
   WindowEmitter(IRRewriter &rewriter, linalg::GenericOp op,
                 const WindowPlan &plan)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), plan(plan),
-        padded(plan.padded), map(op.getMatchingIndexingMap(plan.input)),
-        last(op.getNumLoops() - 1),
+      : IndexEmitter(op.getLoc(), rewriter), rewriter(rewriter), op(op),
+        plan(plan), padded(plan.padded),
+        map(op.getMatchingIndexingMap(plan.input)), last(op.getNumLoops() - 1),
         stride(*along(map.getNumResults() - 1, last)),
         before(*getConstantIntValue(padded.part.getMixedOffsets().back())) {}
 
@@ -60,14 +61,6 @@ private:
   std::optional<int64_t> along(unsigned axis, unsigned dim) {
     return stepAlong(map.getResult(axis), dim, op.getNumLoops());
   }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  Value toValue(OpFoldResult value) {
-    return getValueOrCreateConstantIndexOp(b, b.getLoc(), value);
-  }
-  Value add(Value x, Value y) { return b.createOrFold<arith::AddIOp>(x, y); }
-  Value sub(Value x, Value y) { return b.createOrFold<arith::SubIOp>(x, y); }
   Value notNegative(Value x) {
     return b.createOrFold<arith::MaxSIOp>(x, index(0));
   }
@@ -111,7 +104,6 @@ private:
   void erase();
 
   IRRewriter &rewriter;
-  ImplicitLocOpBuilder b;
   linalg::GenericOp op;
   const WindowPlan &plan;
   PaddedCopy padded;

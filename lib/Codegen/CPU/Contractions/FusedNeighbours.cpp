@@ -15,6 +15,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -64,16 +65,11 @@ static bool isPrivate(Value buffer) {
 
 /// True if `op`, or an operation in it, uses `buffer` or a view of it.
 static bool usesView(Operation *op, Value buffer) {
-  return op
-      ->walk([&](Operation *nested) {
-        return llvm::any_of(nested->getOperands(),
-                            [&](Value used) {
-                              return getViewRoot(used) == getViewRoot(buffer);
-                            })
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyNested(op, [&](Operation *nested) {
+    return llvm::any_of(nested->getOperands(), [&](Value used) {
+      return getViewRoot(used) == getViewRoot(buffer);
+    });
+  });
 }
 
 /// If `writer` copies, or broadcasts, one buffer to the whole of another: the

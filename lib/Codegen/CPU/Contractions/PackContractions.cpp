@@ -12,6 +12,7 @@
 #include "ContractionPlan.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/Walk.h"
 #include "loopc/Tensor/Expansions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -663,10 +664,8 @@ void Packing::run(linalg::GenericOp op) {
 /// Makes expansions of narrow weights parts of the products that read them:
 /// what is packed is then as narrow.
 static void expandInProducts(Operation *root) {
-  SmallVector<linalg::GenericOp> products;
-  root->walk([&](linalg::GenericOp op) {
-    if (op.getNumReductionLoops() > 0)
-      products.push_back(op);
+  auto products = collectOps(root, [&](linalg::GenericOp op) {
+    return op.getNumReductionLoops() > 0;
   });
   IRRewriter rewriter(root->getContext());
   for (linalg::GenericOp product : products)
@@ -697,9 +696,7 @@ struct CpuPackContractions
     CpuModel cpu(getVectorUnit(getOperation()));
     expandInProducts(getOperation());
     Packing packing(&getContext(), cpu);
-    SmallVector<linalg::GenericOp> ops;
-    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    for (linalg::GenericOp op : ops)
+    for (linalg::GenericOp op : collectOps<linalg::GenericOp>(getOperation()))
       packing.run(op);
     numConstants += packing.constants;
     numPacked += packing.packed;

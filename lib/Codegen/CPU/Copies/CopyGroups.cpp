@@ -12,6 +12,7 @@
 
 #include "CopyPlan.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -20,10 +21,10 @@ using namespace mlir;
 using namespace loopc;
 
 namespace {
-class GroupCopy {
+class GroupCopy : IndexEmitter {
 public:
   GroupCopy(linalg::GenericOp op, const CopyPlan &plan)
-      : b(op.getLoc(), op), op(op), source(op.getInputs()[0]),
+      : IndexEmitter(op.getLoc(), op), op(op), source(op.getInputs()[0]),
         target(op.getOutputs()[0]), map(op.getIndexingMapsArray()[1]),
         columns(plan.columns), group(*plan.group), width(plan.width),
         isTransposed(plan.isTransposed),
@@ -43,14 +44,10 @@ private:
   Value apply(AffineExpr expr, ValueRange dims) {
     return applyTo(b, expr, dims);
   }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   Value extent(unsigned axis) {
     return b.createOrFold<memref::DimOp>(source, static_cast<int64_t>(axis));
   }
 
-  ImplicitLocOpBuilder b;
   linalg::GenericOp op;
   Value source, target;
   AffineMap map;

@@ -11,21 +11,21 @@
 
 #include "CopyPlan.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 using namespace loopc;
 
 namespace {
-class PanelCopy {
+class PanelCopy : IndexEmitter {
 public:
   PanelCopy(linalg::GenericOp op, const CopyPlan &plan)
-      : b(op.getLoc(), op), source(op.getInputs()[0]),
+      : IndexEmitter(op.getLoc(), op), source(op.getInputs()[0]),
         target(op.getOutputs()[0]), map(op.getIndexingMapsArray()[1]),
         dim(plan.columns), rowDim(plan.rows), width(plan.width),
         lanes(plan.lanes), isTransposed(plan.isTransposed),
@@ -41,16 +41,12 @@ private:
   Value apply(AffineExpr expr, ValueRange dims) {
     return applyTo(b, expr, dims);
   }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   Value extent(unsigned dim) {
     return b.createOrFold<memref::DimOp>(source, static_cast<int64_t>(dim));
   }
   Value maskOf(Value count) { return maskOfFirst(b, count, lanes); }
   Value load(ValueRange at, Value mask);
 
-  ImplicitLocOpBuilder b;
   Value source, target;
   AffineMap map;
   /// Axes of the source: that of the panels, that of its rows.

@@ -21,6 +21,7 @@
 #include "TransposePlan.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -39,10 +40,10 @@ using Kind = TransposePlan::Kind;
 using Part = ShortTranspose::Part;
 
 namespace {
-class TransposeTiles {
+class TransposeTiles : IndexEmitter {
 public:
   TransposeTiles(linalg::GenericOp op, const TransposePlan &plan)
-      : b(op.getLoc(), op), op(op), plan(plan), rowDim(plan.rowDim),
+      : IndexEmitter(op.getLoc(), op), op(op), plan(plan), rowDim(plan.rowDim),
         columnDim(plan.columnDim), statics(plan.extents), lanes(plan.lanes) {}
 
   /// Leaves a transpose, and the rest as an operation of its own behind it,
@@ -78,13 +79,9 @@ private:
   Value apply(AffineExpr expr, ValueRange dims) {
     return applyTo(b, expr, dims);
   }
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   Value maskOf(Value count) { return maskOfFirst(b, count, lanes); }
   Value widened(Value value) { return widen(b, value, lanes); }
 
-  ImplicitLocOpBuilder b;
   linalg::GenericOp op;
   const TransposePlan &plan;
   unsigned rowDim, columnDim;

@@ -17,6 +17,7 @@
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/CpuModel.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -26,7 +27,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc {
@@ -56,10 +56,11 @@ static bool isHeld(Type type) {
 }
 
 namespace {
-class ElementInterchange {
+class ElementInterchange : IndexEmitter {
 public:
   ElementInterchange(IRRewriter &rewriter, LoopOp loop, CpuModel cpu)
-      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop), cpu(cpu) {}
+      : IndexEmitter(loop.getLoc(), rewriter), rewriter(rewriter), loop(loop),
+        cpu(cpu) {}
 
   /// Why the loop stays as it is; "" where it can be interchanged.
   std::string match();
@@ -81,12 +82,7 @@ private:
   Value read(Value tensor, AffineMap map, ArrayRef<Value> at, bool inBounds);
   void cloneBody(linalg::GenericOp op, IRMapping &mapping);
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-
   IRRewriter &rewriter;
-  ImplicitLocOpBuilder b;
   LoopOp loop;
   CpuModel cpu;
   SmallVector<linalg::GenericOp> generics;

@@ -18,6 +18,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -574,10 +575,8 @@ unsigned RegisterKeeper::vectorize() {
   });
   for (linalg::GenericOp op : small)
     vectorize(op);
-  SmallVector<Operation *> users;
-  loop.walk([&](Operation *op) {
-    if (isa<tensor::ExtractOp, tensor::InsertSliceOp>(op))
-      users.push_back(op);
+  auto users = collectOps(loop, [&](Operation *op) {
+    return isa<tensor::ExtractOp, tensor::InsertSliceOp>(op);
   });
   for (Operation *op : users) {
     if (auto extract = dyn_cast<tensor::ExtractOp>(op))
@@ -692,9 +691,7 @@ struct CpuKeepInRegisters
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     unsigned bits = getVectorUnit(getOperation()).bits;
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
-    for (LoopOp loop : loops) {
+    for (LoopOp loop : collectOps<LoopOp>(getOperation())) {
       RegisterKeeper keeper(rewriter, loop, bits);
       unsigned operations = keeper.vectorize();
       if (operations)

@@ -13,6 +13,7 @@
 #define LOOPC_LIB_CODEGEN_CPU_REGISTERS_SCANINTERCHANGE_H
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,7 +21,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc::loop {
 
@@ -50,10 +50,10 @@ struct Part {
 };
 
 /// Turns one loop inside out.
-class ScanInterchange {
+class ScanInterchange : IndexEmitter {
 public:
   ScanInterchange(mlir::IRRewriter &rewriter, LoopOp loop, unsigned vectorBits)
-      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop),
+      : IndexEmitter(loop.getLoc(), rewriter), rewriter(rewriter), loop(loop),
         vectorBits(vectorBits) {}
 
   /// Why the loop stays as it is; "" where it can be interchanged.
@@ -92,9 +92,6 @@ private:
   std::optional<int64_t> slope(mlir::Value value);
   mlir::Value evaluate(mlir::Value value, mlir::IRMapping &mapping);
 
-  mlir::Value index(int64_t value) {
-    return mlir::arith::ConstantIndexOp::create(b, value);
-  }
   mlir::Value asIndex(mlir::OpFoldResult value) {
     return mlir::getValueOrCreateConstantIndexOp(b, b.getLoc(), value);
   }
@@ -138,7 +135,6 @@ private:
   void planLanes();
 
   mlir::IRRewriter &rewriter;
-  mlir::ImplicitLocOpBuilder b;
   LoopOp loop;
   unsigned vectorBits;
   int64_t lanes = 0;

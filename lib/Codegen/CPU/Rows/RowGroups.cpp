@@ -313,17 +313,6 @@ unsigned RowGroups::run(Block &block) {
 /// What `op` makes of the numbers of `row`, and fills do.
 void RowGroups::writeNumber(ImplicitLocOpBuilder &b, linalg::LinalgOp op,
                             const Place &row) {
-  auto placeOf = [&](OpOperand &operand) {
-    SmallVector<Value> place;
-    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
-      if (auto dim = dyn_cast<AffineDimExpr>(expr))
-        place.push_back(row[dim.getPosition()]);
-      else
-        place.push_back(arith::ConstantIndexOp::create(
-            b, cast<AffineConstantExpr>(expr).getValue()));
-    }
-    return place;
-  };
   IRMapping mapping;
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
@@ -331,7 +320,7 @@ void RowGroups::writeNumber(ImplicitLocOpBuilder &b, linalg::LinalgOp op,
       continue;
     Value value = operand.get();
     if (isa<MemRefType>(value.getType()))
-      value = memref::LoadOp::create(b, value, placeOf(operand));
+      value = memref::LoadOp::create(b, value, placeOf(b, op, operand, row));
     mapping.map(argument, value);
   }
   for (Operation &inner : op.getBlock()->without_terminator()) {
@@ -344,7 +333,7 @@ void RowGroups::writeNumber(ImplicitLocOpBuilder &b, linalg::LinalgOp op,
     memref::StoreOp::create(
         b,
         mapping.lookupOrDefault(op.getBlock()->getTerminator()->getOperand(k)),
-        init.get(), placeOf(init));
+        init.get(), placeOf(b, op, init, row));
 }
 
 /// All that the group computes of `rows`, neighbours along axis `dim`.

@@ -11,11 +11,11 @@
 
 #include "RowPlan.h"
 #include "VectorElements.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 
@@ -23,11 +23,11 @@ namespace loopc {
 using Place = mlir::SmallVector<mlir::Value>;
 
 /// Computes an operation in vectors along its last axis, as a plan says.
-class RowVectorizer {
+class RowVectorizer : IndexEmitter {
 public:
   RowVectorizer(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
                 RowPlan plan)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op),
+      : IndexEmitter(op.getLoc(), rewriter), rewriter(rewriter), op(op),
         plan(std::move(plan)), last(op.getNumLoops() - 1) {}
 
   const RowPlan &getPlan() const { return plan; }
@@ -43,8 +43,6 @@ private:
   bool runsAlong(mlir::OpOperand &operand) {
     return op.getMatchingIndexingMap(&operand).isFunctionOfDim(last);
   }
-  mlir::SmallVector<mlir::Value> placeOf(mlir::OpOperand &operand,
-                                         mlir::ValueRange at);
   mlir::Value read(mlir::OpOperand &operand, mlir::ValueRange at,
                    mlir::Value mask);
   mlir::Value numberOf(mlir::Value value, mlir::ValueRange at,
@@ -86,15 +84,11 @@ private:
       place.push_back(column);
     return places;
   }
-  mlir::Value index(int64_t value) {
-    return mlir::arith::ConstantIndexOp::create(b, value);
-  }
   mlir::Value makeWide(mlir::Operation &inner, mlir::ValueRange operands) {
     return cloneWide(b, inner, operands, plan.lanes)->getResult(0);
   }
 
   mlir::IRRewriter &rewriter;
-  mlir::ImplicitLocOpBuilder b;
   mlir::linalg::GenericOp op;
   RowPlan plan;
   unsigned last; ///< number of the last axis

@@ -23,6 +23,7 @@
 #include "Rows.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -157,19 +158,17 @@ void ShortRowPlan::print(llvm::raw_ostream &os) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-class ShortRows {
+class ShortRows : IndexEmitter {
 public:
   ShortRows(IRRewriter &rewriter, linalg::GenericOp op,
             const ShortRowPlan &plan, SmallVectorImpl<Value> &tables)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op), plan(plan),
-        tables(tables), last(op.getNumLoops() - 1), lanes(plan.lanes) {}
+      : IndexEmitter(op.getLoc(), rewriter), rewriter(rewriter), op(op),
+        plan(plan), tables(tables), last(op.getNumLoops() - 1),
+        lanes(plan.lanes) {}
 
   linalg::GenericOp rewrite();
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   Value multiply(Value x, Value y) {
     return b.createOrFold<arith::MulIOp>(x, y);
   }
@@ -177,7 +176,6 @@ private:
   Value asOneRow(OpOperand &operand);
   Value makeTable(Type element);
   void fillTable(OpOperand &operand, Place at);
-  Place placeOf(OpOperand &operand, const Place &at);
   Operation *findCombinerOf(OpOperand &operand) {
     int64_t k = int64_t(operand.getOperandNumber()) - op.getNumDpsInputs();
     return k < 0 ? nullptr : plan.combiners[k];
@@ -194,7 +192,6 @@ private:
   linalg::GenericOp cutRest();
 
   IRRewriter &rewriter;
-  ImplicitLocOpBuilder b;
   linalg::GenericOp op;
   const ShortRowPlan &plan;
   SmallVectorImpl<Value> &tables; ///< of operations before, on the stack
@@ -306,17 +303,6 @@ void ShortRows::forTable(
   });
 }
 
-Place ShortRows::placeOf(OpOperand &operand, const Place &at) {
-  Place place;
-  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      place.push_back(index(constant.getValue()));
-    else
-      place.push_back(at[cast<AffineDimExpr>(expr).getPosition()]);
-  }
-  return place;
-}
-
 /// The row, once for each row of a group; of sums what they begin with.
 void ShortRows::fillTable(OpOperand &operand, Place at) {
   Value table = views[operand.getOperandNumber()];
@@ -330,9 +316,10 @@ void ShortRows::fillTable(OpOperand &operand, Place at) {
   }
   forTable([&](Value column, Value place) {
     at[last] = column;
-    Value element = neutral ? neutral
-                            : memref::LoadOp::create(b, operand.get(),
-                                                     placeOf(operand, at));
+    Value element = neutral
+                        ? neutral
+                        : memref::LoadOp::create(b, operand.get(),
+                                                 placeOf(b, op, operand, at));
     memref::StoreOp::create(b, element, table, place);
   });
 }
@@ -343,7 +330,7 @@ void ShortRows::emitVector(const Place &at, Value row) {
   auto placeOfVector = [&](OpOperand &operand) {
     if (plan.parts[operand.getOperandNumber()] == Part::Row)
       return Place{at[last]};
-    Place place = placeOf(operand, at);
+    Place place = placeOf(b, op, operand, at);
     place.pop_back();
     return place;
   };
@@ -356,7 +343,7 @@ void ShortRows::emitVector(const Place &at, Value row) {
     if (Value view = views[operand.getOperandNumber()])
       value = loadLanes(b, view, placeOfVector(operand), Value(), lanes);
     else if (isa<MemRefType>(value.getType()))
-      value = memref::LoadOp::create(b, value, placeOf(operand, at));
+      value = memref::LoadOp::create(b, value, placeOf(b, op, operand, at));
     mapping.map(argument, value);
   }
   for (auto number : op.getBody()->getOps<linalg::IndexOp>())
@@ -401,7 +388,7 @@ void ShortRows::addUp(OpOperand &init, Operation &combiner, Place at) {
   BlockArgument out = op.getMatchingBlockArgument(&init);
   forTable([&](Value column, Value place) {
     at[last] = column;
-    Place to = placeOf(init, at);
+    Place to = placeOf(b, op, init, at);
     Value before = memref::LoadOp::create(b, init.get(), to);
     Value sum =
         memref::LoadOp::create(b, views[init.getOperandNumber()], place);

@@ -26,6 +26,7 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/CpuModel.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -218,9 +219,8 @@ void Chain::keepOriginal(RewriterBase &rewriter, scf::IfOp versions) {
              [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
   for (Operation *op : ops)
     rewriter.moveOpBefore(op, versions.elseYield());
-  SmallVector<linalg::LinalgOp> plain;
-  versions.elseBlock()->walk([&](linalg::LinalgOp op) { plain.push_back(op); });
-  for (linalg::LinalgOp op : plain) {
+  for (linalg::LinalgOp op :
+       collectOps<linalg::LinalgOp>(versions.elseBlock())) {
     rewriter.setInsertionPoint(op);
     if (succeeded(linalg::linalgOpToLoops(rewriter, op)))
       rewriter.eraseOp(op);
@@ -269,11 +269,8 @@ namespace {
 struct CpuTileChains : loopc::impl::CpuTileChainsBase<CpuTileChains> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<linalg::GenericOp> products;
-    getOperation().walk([&](linalg::GenericOp op) {
-      if (isProduct(op))
-        products.push_back(op);
-    });
+    auto products = collectOps(
+        getOperation(), [&](linalg::GenericOp op) { return isProduct(op); });
     // The last ones first: what a chain takes in are others before it.
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::GenericOp op : llvm::reverse(products)) {

@@ -9,6 +9,7 @@
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -91,6 +92,14 @@ Value loopc::numberLanes(ImplicitLocOpBuilder &b, Value first, Type type,
     steps = arith::ConstantOp::create(b, DenseElementsAttr::get(vector, each));
   }
   return arith::AddIOp::create(b, first, steps);
+}
+
+SmallVector<Value> loopc::placeOf(ImplicitLocOpBuilder &b, linalg::LinalgOp op,
+                                  OpOperand &operand, ValueRange at) {
+  return llvm::map_to_vector(
+      op.getMatchingIndexingMap(&operand).getResults(), [&](AffineExpr expr) {
+        return affine::expandAffineExpr(b, b.getLoc(), expr, at, {});
+      });
 }
 
 linalg::IndexOp loopc::getNumber(Operation &op) {

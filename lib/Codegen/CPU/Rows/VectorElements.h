@@ -53,6 +53,13 @@ mlir::Value gatherLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
 mlir::Value numberLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value first,
                         mlir::Type type, bool isAlong, int64_t lanes);
 
+/// The place that `operand` of `op` is read at, or written at, for the element
+/// at `at` of the space.
+llvm::SmallVector<mlir::Value> placeOf(mlir::ImplicitLocOpBuilder &b,
+                                       mlir::linalg::LinalgOp op,
+                                       mlir::OpOperand &operand,
+                                       mlir::ValueRange at);
+
 /// The linalg.index that `op` is or, an arith.index_cast, converts; else null.
 mlir::linalg::IndexOp getNumber(mlir::Operation &op);
 

@@ -21,7 +21,7 @@
 #include "Rows.h"
 #include "VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
-#include "mlir/Dialect/Affine/Utils.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,20 +32,16 @@ using namespace loopc;
 using utils::IteratorType;
 
 namespace {
-class ColumnVectorizer {
+class ColumnVectorizer : IndexEmitter {
 public:
   ColumnVectorizer(IRRewriter &rewriter, linalg::GenericOp op,
                    const ColumnPlan &plan)
-      : b(op.getLoc(), rewriter), op(op), plan(plan),
+      : IndexEmitter(op.getLoc(), rewriter), op(op), plan(plan),
         last(op.getNumLoops() - 1), lanes(plan.lanes), reduced(plan.reduced) {}
 
   void rewrite();
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-  SmallVector<Value> placeOf(OpOperand &operand, ValueRange at);
   Value load(Value buffer, ValueRange place, Value mask) {
     return loadLanes(b, buffer, place, mask, lanes);
   }
@@ -65,7 +61,6 @@ private:
   void makeStrip(SmallVector<Value> at, unsigned vectors, Value rest);
   void makeColumns(SmallVector<Value> &at, Value columns);
 
-  ImplicitLocOpBuilder b;
   linalg::GenericOp op;
   const ColumnPlan &plan;
   unsigned last; ///< number of the last axis
@@ -79,20 +74,12 @@ private:
 // Strips
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> ColumnVectorizer::placeOf(OpOperand &operand,
-                                             ValueRange at) {
-  SmallVector<Value> place;
-  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
-    place.push_back(affine::expandAffineExpr(b, b.getLoc(), expr, at, {}));
-  return place;
-}
-
 /// A vector of `operand`, of which there are `rest` elements (null: all).
 Value ColumnVectorizer::read(OpOperand &operand, ValueRange at, Value rest) {
   Value buffer = operand.get();
   if (!isa<MemRefType>(buffer.getType()))
     return widen(b, buffer, lanes);
-  SmallVector<Value> place = placeOf(operand, at);
+  SmallVector<Value> place = placeOf(b, op, operand, at);
   int64_t step = stepAlong(operand, op, last);
   if (step == 0)
     return widen(b, memref::LoadOp::create(b, buffer, place), lanes);
@@ -144,7 +131,7 @@ void ColumnVectorizer::readInputs(SmallVector<Value> at,
 
 void ColumnVectorizer::write(OpOperand &init, ValueRange at, Value mask,
                              Value vector) {
-  SmallVector<Value> place = placeOf(init, at);
+  SmallVector<Value> place = placeOf(b, op, init, at);
   if (mask)
     vector::MaskedStoreOp::create(b, init.get(), place, mask, vector);
   else
@@ -250,7 +237,7 @@ void ColumnVectorizer::makeStrip(SmallVector<Value> at, unsigned vectors,
       }
   };
   forAllSums([&](OpOperand &init, ValueRange here) {
-    sums.push_back(load(init.get(), placeOf(init, here), mask));
+    sums.push_back(load(init.get(), placeOf(b, op, init, here), mask));
   });
   SmallVector<IRMapping> known(vectors);
   readInputs(at, columns, rest, /*change=*/false, known);

@@ -49,22 +49,11 @@ static constexpr size_t kMostVersioned = 2;
 // Rows
 //===----------------------------------------------------------------------===//
 
-SmallVector<Value> RowVectorizer::placeOf(OpOperand &operand, ValueRange at) {
-  SmallVector<Value> place;
-  for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults()) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      place.push_back(index(constant.getValue()));
-    else
-      place.push_back(at[cast<AffineDimExpr>(expr).getPosition()]);
-  }
-  return place;
-}
-
 Value RowVectorizer::read(OpOperand &operand, ValueRange at, Value mask) {
   Value buffer = operand.get();
   if (!isa<MemRefType>(buffer.getType()))
     return wide(buffer);
-  SmallVector<Value> place = placeOf(operand, at);
+  SmallVector<Value> place = placeOf(b, op, operand, at);
   if (!runsAlong(operand))
     return wide(memref::LoadOp::create(b, buffer, place));
   return loadLanes(b, buffer, place, mask, plan.lanes);
@@ -81,7 +70,8 @@ Value RowVectorizer::numberOf(Value value, ValueRange at, IRMapping &known) {
     OpOperand &operand = *op.getMatchingOpOperand(argument);
     if (!isa<MemRefType>(operand.get().getType()))
       return operand.get();
-    return memref::LoadOp::create(b, operand.get(), placeOf(operand, at));
+    return memref::LoadOp::create(b, operand.get(),
+                                  placeOf(b, op, operand, at));
   }
   Operation *made = value.getDefiningOp();
   if (!made || made->getBlock() != op.getBody())
@@ -218,7 +208,7 @@ void RowVectorizer::store(IRMapping &mapping, ValueRange at, Value mask) {
       continue;
     Value value = wide(
         mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(k)));
-    SmallVector<Value> place = placeOf(init, at);
+    SmallVector<Value> place = placeOf(b, op, init, at);
     if (mask)
       vector::MaskedStoreOp::create(b, init.get(), place, mask, value);
     else
@@ -385,7 +375,7 @@ void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
     return b.create(state)->getResult(0);
   };
   auto putOne = [&](const Place &row, Value sum) {
-    SmallVector<Value> place = placeOf(init, row);
+    SmallVector<Value> place = placeOf(b, op, init, row);
     Value before = memref::LoadOp::create(b, init.get(), place);
     memref::StoreOp::create(b, put(sum, before), init.get(), place);
   };
@@ -402,7 +392,7 @@ void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
       map.getResults().back() == b.getAffineDimExpr(*plan.rowDim) &&
       cast<MemRefType>(init.get().getType()).isLastDimUnitStride();
   if (areNeighbours) {
-    SmallVector<Value> place = placeOf(init, rows[0]);
+    SmallVector<Value> place = placeOf(b, op, init, rows[0]);
     Value before = vector::LoadOp::create(b, cast<VectorType>(all.getType()),
                                           init.get(), place);
     vector::StoreOp::create(b, put(all, before), init.get(), place);

@@ -10,52 +10,62 @@
 
 using namespace mlir;
 using namespace loopc;
-using FP = arith::CmpFPredicate;
 
-static Value sigmoid(Scalars s, Value x, double, double) {
-  Value one = s.number(x, 1);
-  Value power = s.make<math::ExpOp>(s.make<arith::NegFOp>(x));
+static Value number(ScalarBuilder &s, Value like, double value) {
+  return s.constant(like.getType(), value);
+}
+// Zeros are told apart, where ScalarBuilder's take any.
+static Value max(ScalarBuilder &s, Value x, double y) {
+  return s.make<arith::MaximumFOp>(x, number(s, x, y));
+}
+static Value min(ScalarBuilder &s, Value x, double y) {
+  return s.make<arith::MinimumFOp>(x, number(s, x, y));
+}
+
+static Value sigmoid(ScalarBuilder &s, Value x, double, double) {
+  Value one = number(s, x, 1);
+  Value power = s.exp(s.neg(x));
   return s.div(one, s.add(one, power));
 }
-static Value tanhOf(Scalars s, Value x, double, double) {
+static Value tanhOf(ScalarBuilder &s, Value x, double, double) {
   return s.make<math::TanhOp>(x);
 }
-static Value relu(Scalars s, Value x, double, double) {
-  return s.max(x, s.number(x, 0));
+static Value relu(ScalarBuilder &s, Value x, double, double) {
+  return max(s, x, 0);
 }
-static Value line(Scalars s, Value x, double alpha, double beta) {
-  return s.add(s.mul(x, s.number(x, alpha)), s.number(x, beta));
+static Value line(ScalarBuilder &s, Value x, double alpha, double beta) {
+  return s.add(s.mul(x, number(s, x, alpha)), number(s, x, beta));
 }
-static Value leakyRelu(Scalars s, Value x, double alpha, double) {
-  Value isNegative = s.compare(FP::OLT, x, s.number(x, 0));
-  return s.select(isNegative, s.mul(x, s.number(x, alpha)), x);
+static Value leakyRelu(ScalarBuilder &s, Value x, double alpha, double) {
+  Value isNegative = s.less(x, number(s, x, 0));
+  return s.select(isNegative, s.mul(x, number(s, x, alpha)), x);
 }
-static Value thresholdedRelu(Scalars s, Value x, double alpha, double) {
+static Value thresholdedRelu(ScalarBuilder &s, Value x, double alpha, double) {
   // NaN stays.
-  Value isBelow = s.compare(FP::OLE, x, s.number(x, alpha));
-  return s.select(isBelow, s.number(x, 0), x);
+  Value isBelow = s.lessOrEqual(x, number(s, x, alpha));
+  return s.select(isBelow, number(s, x, 0), x);
 }
-static Value scaledTanh(Scalars s, Value x, double alpha, double beta) {
-  Value inner = s.mul(x, s.number(x, beta));
-  return s.mul(s.number(x, alpha), s.make<math::TanhOp>(inner));
+static Value scaledTanh(ScalarBuilder &s, Value x, double alpha, double beta) {
+  Value inner = s.mul(x, number(s, x, beta));
+  return s.mul(number(s, x, alpha), s.make<math::TanhOp>(inner));
 }
-static Value hardSigmoid(Scalars s, Value x, double alpha, double beta) {
+static Value hardSigmoid(ScalarBuilder &s, Value x, double alpha, double beta) {
   Value y = line(s, x, alpha, beta);
-  return s.min(s.max(y, s.number(x, 0)), s.number(x, 1));
+  return min(s, max(s, y, 0), 1);
 }
-static Value elu(Scalars s, Value x, double alpha, double) {
-  Value isNegative = s.compare(FP::OLT, x, s.number(x, 0));
-  Value curve = s.mul(s.number(x, alpha), s.make<math::ExpM1Op>(x));
+static Value elu(ScalarBuilder &s, Value x, double alpha, double) {
+  Value isNegative = s.less(x, number(s, x, 0));
+  Value curve = s.mul(number(s, x, alpha), s.make<math::ExpM1Op>(x));
   return s.select(isNegative, curve, x);
 }
-static Value softsign(Scalars s, Value x, double, double) {
-  return s.div(x, s.add(s.number(x, 1), s.make<math::AbsFOp>(x)));
+static Value softsign(ScalarBuilder &s, Value x, double, double) {
+  return s.div(x, s.add(number(s, x, 1), s.abs(x)));
 }
-static Value softplus(Scalars s, Value x, double, double) {
+static Value softplus(ScalarBuilder &s, Value x, double, double) {
   // log(1 + exp(x)), so that exp does not overflow.
-  Value magnitude = s.make<math::AbsFOp>(x);
-  Value power = s.make<math::ExpOp>(s.make<arith::NegFOp>(magnitude));
-  return s.add(s.max(x, s.number(x, 0)), s.make<math::Log1pOp>(power));
+  Value magnitude = s.abs(x);
+  Value power = s.exp(s.neg(magnitude));
+  return s.add(max(s, x, 0), s.make<math::Log1pOp>(power));
 }
 
 static constexpr ActivationKind kActivations[] = {

@@ -92,20 +92,22 @@ protected:
     return multiplyAdd(l, {x}, {weights}, init,
                        {map({0, 1}, 3), map({1, 2}, 3), map({0, 2}, 3)});
   }
-  using CellBody = llvm::function_ref<SmallVector<Value>(Scalars, ValueRange)>;
+  using CellBody =
+      llvm::function_ref<SmallVector<Value>(ScalarBuilder &, ValueRange)>;
   /// [B, H] tensors computed element by element from operands [B, H] or [H].
   SmallVector<Value> cell(ValueRange operands, unsigned results, CellBody body);
   /// Activation `k` of `x`.
-  Value activate(Scalars s, const Direction &direction, unsigned k, Value x) {
+  Value activate(ScalarBuilder &s, const Direction &direction, unsigned k,
+                 Value x) {
     const Activation &activation = direction.activations[k];
     return activation.kind->build(s, x, activation.alpha, activation.beta);
   }
   /// Activation `k` of what `clip` leaves of a gate's sum.
-  Value activateGate(Scalars s, const Direction &direction, unsigned k,
+  Value activateGate(ScalarBuilder &s, const Direction &direction, unsigned k,
                      Value x) {
     if (clips) {
-      x = s.max(x, s.number(x, -clip));
-      x = s.min(x, s.number(x, clip));
+      x = s.make<arith::MaximumFOp>(x, s.constant(x.getType(), -clip));
+      x = s.make<arith::MinimumFOp>(x, s.constant(x.getType(), clip));
     }
     return activate(s, direction, k, x);
   }
@@ -188,8 +190,9 @@ SmallVector<Value> Recurrence::cell(ValueRange operands, unsigned results,
              l.b, ValueRange(inits).getTypes(), operands, inits, maps,
              iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
+               ScalarBuilder s(b, loc);
                linalg::YieldOp::create(b, loc,
-                                       body({b, loc}, args.drop_back(results)));
+                                       body(s, args.drop_back(results)));
              })
       .getResults();
 }
@@ -353,17 +356,14 @@ Value Recurrence::mergedBias(Value bias) {
              l.b, init.getType(), ValueRange{own, other}, init, maps,
              ArrayRef<IteratorType>{IteratorType::parallel},
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               Scalars s{b, loc};
-               auto wide = [&](Value x) {
-                 return NodeLowering::castScalar(b, loc, x, false, compute,
-                                                 false);
-               };
-               Value sum = s.add(wide(args[0]), wide(args[1]));
+               ScalarBuilder s(b, loc);
+               Value first = s.cast(args[0], compute);
+               Value sum = s.add(first, s.cast(args[1], compute));
                if (!all) {
                  Value at = s.make<linalg::IndexOp>(0);
                  Value inside =
                      s.make<arith::CmpIOp>(arith::CmpIPredicate::ult, at, end);
-                 sum = s.select(inside, sum, wide(args[0]));
+                 sum = s.select(inside, sum, first);
                }
                linalg::YieldOp::create(b, loc, sum);
              })
@@ -431,7 +431,7 @@ SmallVector<Value> Recurrence::mask(ValueRange before, ValueRange after,
              l.b, ValueRange(inits).getTypes(), operands, inits, maps,
              iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               Scalars s{b, loc};
+               ScalarBuilder s(b, loc);
                Value length =
                    s.make<arith::ExtSIOp>(b.getI64Type(), args[2 * numStates]);
                Value lives = s.make<arith::CmpIOp>(arith::CmpIPredicate::slt,
@@ -440,8 +440,8 @@ SmallVector<Value> Recurrence::mask(ValueRange before, ValueRange after,
                for (int64_t k : llvm::seq(numStates))
                  results.push_back(
                      s.select(lives, args[numStates + k], args[k]));
-               results.push_back(s.select(lives, args[numStates],
-                                          s.number(args[numStates], 0)));
+               results.push_back(
+                   s.select(lives, args[numStates], s.constant(compute, 0)));
                linalg::YieldOp::create(b, loc, results);
              })
       .getResults();
@@ -585,9 +585,10 @@ public:
   SmallVector<Value> step(const Direction &direction, Value fromInputs,
                           ValueRange states) override {
     Value sum = contractState(states[0], direction.recurrent, fromInputs);
-    return cell(sum, 1, [&](Scalars s, ValueRange v) -> SmallVector<Value> {
-      return {activateGate(s, direction, 0, v[0])};
-    });
+    return cell(sum, 1,
+                [&](ScalarBuilder &s, ValueRange v) -> SmallVector<Value> {
+                  return {activateGate(s, direction, 0, v[0])};
+                });
   }
 };
 
@@ -635,7 +636,7 @@ void GRU::prepareRecurrent(Direction &direction, Value weights, Value bias) {
 Value GRU::hiddenGate(const Direction &direction, Value fromInputs, Value reset,
                       Value state) {
   if (!linearBeforeReset) {
-    Value kept = cell({reset, state}, 1, [&](Scalars s, ValueRange v) {
+    Value kept = cell({reset, state}, 1, [&](ScalarBuilder &s, ValueRange v) {
       return SmallVector<Value>{
           s.mul(activateGate(s, direction, 0, v[0]), v[1])};
     })[0];
@@ -646,7 +647,7 @@ Value GRU::hiddenGate(const Direction &direction, Value fromInputs, Value reset,
   SmallVector<Value> operands{fromInputs, reset, linear};
   if (direction.hiddenBias)
     operands.push_back(direction.hiddenBias);
-  return cell(operands, 1, [&](Scalars s, ValueRange v) {
+  return cell(operands, 1, [&](ScalarBuilder &s, ValueRange v) {
     Value sum = v.size() > 3 ? s.add(v[2], v[3]) : v[2];
     Value gate = activateGate(s, direction, 0, v[1]);
     return SmallVector<Value>{s.add(v[0], s.mul(gate, sum))};
@@ -661,10 +662,10 @@ SmallVector<Value> GRU::step(const Direction &direction, Value fromInputs,
   Value proposal =
       hiddenGate(direction, part(fromInputs, 2, 1), reset, states[0]);
   return cell({update, proposal, states[0]}, 1,
-              [&](Scalars s, ValueRange v) -> SmallVector<Value> {
+              [&](ScalarBuilder &s, ValueRange v) -> SmallVector<Value> {
                 Value z = activateGate(s, direction, 0, v[0]);
                 Value h = activateGate(s, direction, 1, v[1]);
-                Value rest = s.sub(s.number(z, 1), z);
+                Value rest = s.sub(s.constant(compute, 1), z);
                 return {s.add(s.mul(rest, h), s.mul(z, v[2]))};
               });
 }
@@ -712,18 +713,20 @@ SmallVector<Value> LSTM::step(const Direction &direction, Value fromInputs,
   if (peeps)
     for (int64_t k : llvm::seq(3))
       operands.push_back(part(direction.peepholes, k, 1));
-  return cell(operands, 2, [&](Scalars s, ValueRange v) -> SmallVector<Value> {
-    auto gate = [&](unsigned k, unsigned weight, Value state) {
-      Value x = peeps ? s.add(v[k], s.mul(v[weight], state)) : v[k];
-      return activateGate(s, direction, 0, x);
-    };
-    Value i = gate(I, PI, v[State]);
-    Value f = inputForget ? s.sub(s.number(i, 1), i) : gate(F, PF, v[State]);
-    Value proposal = activateGate(s, direction, 1, v[C]);
-    Value state = s.add(s.mul(f, v[State]), s.mul(i, proposal));
-    Value o = gate(O, PO, state);
-    return {s.mul(o, activate(s, direction, 2, state)), state};
-  });
+  return cell(operands, 2,
+              [&](ScalarBuilder &s, ValueRange v) -> SmallVector<Value> {
+                auto gate = [&](unsigned k, unsigned weight, Value state) {
+                  Value x = peeps ? s.add(v[k], s.mul(v[weight], state)) : v[k];
+                  return activateGate(s, direction, 0, x);
+                };
+                Value i = gate(I, PI, v[State]);
+                Value f = inputForget ? s.sub(s.constant(compute, 1), i)
+                                      : gate(F, PF, v[State]);
+                Value proposal = activateGate(s, direction, 1, v[C]);
+                Value state = s.add(s.mul(f, v[State]), s.mul(i, proposal));
+                Value o = gate(O, PO, state);
+                return {s.mul(o, activate(s, direction, 2, state)), state};
+              });
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -189,20 +190,17 @@ private:
   /// body but its operands.
   bool isSelfContained(linalg::GenericOp op) {
     return op.hasPureTensorSemantics() &&
-           !op.getBody()
-                ->walk([&](Operation *inner) {
-                  bool movable =
-                      isSafeToSpeculate(inner) && !isa<linalg::IndexOp>(inner);
-                  bool captures =
-                      llvm::any_of(inner->getOperands(), [&](Value value) {
-                        return !isOutside(value) &&
-                               !op->isAncestor(
-                                   value.getParentRegion()->getParentOp());
-                      });
-                  return movable && !captures ? WalkResult::advance()
-                                              : WalkResult::interrupt();
-                })
-                .wasInterrupted();
+           allNested(op.getBody(), [&](Operation *inner) {
+             bool movable =
+                 isSafeToSpeculate(inner) && !isa<linalg::IndexOp>(inner);
+             bool captures =
+                 llvm::any_of(inner->getOperands(), [&](Value value) {
+                   return !isOutside(value) &&
+                          !op->isAncestor(
+                              value.getParentRegion()->getParentOp());
+                 });
+             return movable && !captures;
+           });
   }
 
   /// The position that `value` of the body has among those of all iterations,

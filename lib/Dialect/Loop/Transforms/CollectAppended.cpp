@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -387,8 +388,7 @@ struct LoopCollectAppended
     : loopc::impl::LoopCollectAppendedBase<LoopCollectAppended> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    SmallVector<LoopOp> loops = collectOps<LoopOp>(getOperation());
     if (loops.empty())
       return markAllAnalysesPreserved();
     unsigned collected = 0;
@@ -410,9 +410,7 @@ struct LoopCollectAppended
 
 private:
   template <typename Rewrite> void rewriteLoops(RewriterBase &rewriter) {
-    SmallVector<scf::ForOp> loops;
-    getOperation().walk([&](scf::ForOp loop) { loops.push_back(loop); });
-    for (scf::ForOp loop : loops) {
+    for (scf::ForOp loop : collectOps<scf::ForOp>(getOperation())) {
       rewriter.setInsertionPoint(loop);
       (void)Rewrite::rewrite(loop, rewriter);
     }

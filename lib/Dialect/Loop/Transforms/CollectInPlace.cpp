@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -351,11 +352,8 @@ struct LoopCollectInPlace
     : loopc::impl::LoopCollectInPlaceBase<LoopCollectInPlace> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) {
-      if (loop.getNumCollected())
-        loops.push_back(loop);
-    });
+    auto loops = collectOps(
+        getOperation(), [&](LoopOp loop) { return loop.getNumCollected(); });
     if (loops.empty())
       return markAllAnalysesPreserved();
     for (LoopOp loop : loops)

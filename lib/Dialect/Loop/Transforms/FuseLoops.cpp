@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -56,30 +57,23 @@ static bool runAsOften(LoopOp one, LoopOp other) {
 /// are better computed for all iterations at once and whose weights want the
 /// cache for themselves, and no loops.
 static bool isLight(LoopOp loop) {
-  return !loop.getLoopBody()
-              ->walk([](Operation *op) {
-                auto linalg = dyn_cast<linalg::LinalgOp>(op);
-                bool heavy = (linalg && linalg.getNumReductionLoops() > 0) ||
-                             isa<LoopLikeOpInterface>(op);
-                return heavy ? WalkResult::interrupt() : WalkResult::advance();
-              })
-              .wasInterrupted();
+  return !anyNested(loop.getLoopBody(), [](Operation *op) {
+    auto linalg = dyn_cast<linalg::LinalgOp>(op);
+    return (linalg && linalg.getNumReductionLoops() > 0) ||
+           isa<LoopLikeOpInterface>(op);
+  });
 }
 
 /// True where the body computes elementary functions. Each of them is a
 /// polynomial whose constants stay in registers of a CPU as long as one body
 /// has few of them.
 static bool computesFunctions(LoopOp loop) {
-  return loop.getLoopBody()
-      ->walk([](Operation *op) {
-        bool isFunction =
-            isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
-            !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-                 math::FloorOp, math::FmaOp, math::RoundEvenOp, math::SqrtOp,
-                 math::TruncOp>(op);
-        return isFunction ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyNested(loop.getLoopBody(), [](Operation *op) {
+    return isa_and_nonnull<math::MathDialect>(op->getDialect()) &&
+           !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+                math::FloorOp, math::FmaOp, math::RoundEvenOp, math::SqrtOp,
+                math::TruncOp>(op);
+  });
 }
 
 /// True for code that kernels of a GPU compute.
@@ -91,22 +85,17 @@ static bool isForGPU(Operation *op) {
 
 /// True where the body has no effects, but for checks.
 static bool onlyChecks(LoopOp loop) {
-  return !loop.getLoopBody()
-              ->walk([](Operation *op) {
-                bool fine = isa<CheckOp>(op) || isMemoryEffectFree(op) ||
-                            op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
-                return fine ? WalkResult::advance() : WalkResult::interrupt();
-              })
-              .wasInterrupted();
+  return allNested(loop.getLoopBody(), [](Operation *op) {
+    return isa<CheckOp>(op) || isMemoryEffectFree(op) ||
+           op->hasTrait<OpTrait::HasRecursiveMemoryEffects>();
+  });
 }
 
 /// True where an iteration may end the run: by a check, or by a collected value
 /// of another shape than the one before (loop_collect_shape), or too many of
 /// them (loop_collect_length).
 static bool canFail(LoopOp loop) {
-  bool hasChecks = loop.getLoopBody()
-                       ->walk([](CheckOp) { return WalkResult::interrupt(); })
-                       .wasInterrupted();
+  bool hasChecks = holdsOp<CheckOp>(loop.getLoopBody());
   return hasChecks || !loop.getLengths().empty() ||
          llvm::any_of(loop.getYield().getCollected(), [](Value value) {
            auto type = dyn_cast<ShapedType>(value.getType());
@@ -298,8 +287,7 @@ namespace {
 struct LoopFuseLoops : loopc::impl::LoopFuseLoopsBase<LoopFuseLoops> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) { loops.push_back(loop); });
+    SmallVector<LoopOp> loops = collectOps<LoopOp>(getOperation());
     if (loops.empty())
       return markAllAnalysesPreserved();
     llvm::SmallPtrSet<Operation *, 8> gone;

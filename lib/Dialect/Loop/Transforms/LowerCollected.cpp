@@ -13,13 +13,14 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/IndexEmitter.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPLOWERCOLLECTED
@@ -52,10 +53,10 @@ struct Collector {
   unsigned dimsPort = 0;   ///< first of the carried run-time dimensions
 };
 
-class CollectedLowering {
+class CollectedLowering : IndexEmitter {
 public:
   CollectedLowering(IRRewriter &rewriter, LoopOp loop)
-      : rewriter(rewriter), b(loop.getLoc(), rewriter), loop(loop) {}
+      : IndexEmitter(loop.getLoc(), rewriter), rewriter(rewriter), loop(loop) {}
 
   void run() {
     b.setInsertionPoint(loop);
@@ -94,9 +95,6 @@ public:
   }
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   Value asIndex(OpFoldResult value) {
     return getValueOrCreateConstantIndexOp(b, b.getLoc(), value);
   }
@@ -348,16 +346,15 @@ private:
   }
 
   IRRewriter &rewriter;
-  ImplicitLocOpBuilder b;
   LoopOp loop;
   SmallVector<Collector> collectors;
 };
 
 /// loop.reserve as a test of the room and an allocation.
-class ReserveLowering {
+class ReserveLowering : IndexEmitter {
 public:
   ReserveLowering(IRRewriter &rewriter, ReserveOp op)
-      : rewriter(rewriter), b(op.getLoc(), rewriter), op(op) {}
+      : IndexEmitter(op.getLoc(), rewriter), rewriter(rewriter), op(op) {}
 
   void run() {
     b.setInsertionPoint(op);
@@ -396,10 +393,6 @@ public:
   }
 
 private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
-
   /// A buffer of twice the size that is needed, and where the elements are in
   /// it. Where they are few, as of a queue that has moved to the end of its
   /// buffer, it is no larger than that one.
@@ -443,7 +436,6 @@ private:
   }
 
   IRRewriter &rewriter;
-  ImplicitLocOpBuilder b;
   ReserveOp op;
   Value capacity;
 };
@@ -452,11 +444,8 @@ struct LoopLowerCollected
     : loopc::impl::LoopLowerCollectedBase<LoopLowerCollected> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) {
-      if (loop.getNumCollected())
-        loops.push_back(loop);
-    });
+    auto loops = collectOps(
+        getOperation(), [&](LoopOp loop) { return loop.getNumCollected(); });
     for (LoopOp loop : loops)
       if (!loop.getSlices().empty()) {
         loop.emitOpError("slices must be lowered before loop-lower-collected");
@@ -472,10 +461,8 @@ struct LoopLowerCollected
         }
     for (LoopOp loop : loops)
       CollectedLowering(rewriter, loop).run();
-    SmallVector<ReserveOp> reserves;
-    getOperation().walk([&](ReserveOp op) {
-      if (isa<MemRefType>(op.getBuffer().getType()))
-        reserves.push_back(op);
+    auto reserves = collectOps(getOperation(), [&](ReserveOp op) {
+      return isa<MemRefType>(op.getBuffer().getType());
     });
     for (ReserveOp op : reserves)
       ReserveLowering(rewriter, op).run();

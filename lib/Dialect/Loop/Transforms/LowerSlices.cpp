@@ -11,6 +11,7 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -119,11 +120,8 @@ namespace {
 struct LoopLowerSlices : loopc::impl::LoopLowerSlicesBase<LoopLowerSlices> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    SmallVector<LoopOp> loops;
-    getOperation().walk([&](LoopOp loop) {
-      if (!loop.getSlices().empty())
-        loops.push_back(loop);
-    });
+    auto loops = collectOps(
+        getOperation(), [&](LoopOp loop) { return !loop.getSlices().empty(); });
     if (loops.empty())
       return markAllAnalysesPreserved();
     for (LoopOp loop : loops) {

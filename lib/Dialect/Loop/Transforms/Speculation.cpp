@@ -9,6 +9,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Index/IR/IndexOps.h"
@@ -474,17 +475,12 @@ bool loop::needsNoCheck(Operation *op) {
     return llvm::all_of(inner->getOperands(), isKnown) &&
            llvm::all_of(inner->getResults(), isKnown);
   };
-  return !op->walk([&](Operation *inner) {
-              return isFine(inner) ? WalkResult::advance()
-                                   : WalkResult::interrupt();
-            }).wasInterrupted();
+  return allNested(op, isFine);
 }
 
 Operation *loop::findFirstCheck(Block &block) {
   for (Operation &op : block)
-    if (op.walk([](CheckOp) {
-            return WalkResult::interrupt();
-          }).wasInterrupted())
+    if (holdsOp<CheckOp>(op))
       return &op;
   return nullptr;
 }
@@ -496,11 +492,9 @@ Operation *loop::findFirstCheck(Block &block) {
 bool loopc::isSafeToSpeculate(Operation *op) {
   // MLIR's says whether it ends, and whether one of another dialect may run.
   return isMemoryEffectFree(op) && isSpeculatable(op) &&
-         !op->walk([](Operation *inner) {
-              return neverTraps(inner) && makesNoMore(inner)
-                         ? WalkResult::advance()
-                         : WalkResult::interrupt();
-            }).wasInterrupted();
+         allNested(op, [](Operation *inner) {
+           return neverTraps(inner) && makesNoMore(inner);
+         });
 }
 
 bool loopc::mayRunBeforeChecks(Operation *op) {

@@ -10,6 +10,7 @@
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -402,11 +403,8 @@ Value loopc::insertSlice(OpBuilder &b, Location loc, Value source, Value dest,
 }
 
 SmallVector<loop::LoopOp> loop::collectLoops(Operation *root) {
-  SmallVector<LoopOp> loops;
-  root->walk([&](LoopOp loop) {
-    if (!loop->hasAttr(kColdAttrName))
-      loops.push_back(loop);
-  });
+  auto loops = collectOps(
+      root, [&](LoopOp loop) { return !loop->hasAttr(kColdAttrName); });
   return loops;
 }
 

@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -52,23 +53,14 @@ void Captures::addAll(ArrayRef<Operation *> ops) {
     });
 }
 
-bool loopc::isPlain(Operation *op) {
-  return !op->walk([](Operation *nested) {
-              return isPlainOp(nested) ? WalkResult::advance()
-                                       : WalkResult::interrupt();
-            }).wasInterrupted();
-}
+bool loopc::isPlain(Operation *op) { return allNested(op, isPlainOp); }
 
 bool loopc::isForDevice(Operation *op) {
-  return op
-      ->walk([](Operation *nested) {
-        return isa<gpu::GPUDialect>(nested->getDialect()) ||
-                       isa<device::ViewOp, device::ResultOp, device::WaitOp,
-                           device::GraphOp>(nested)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyNested(op, [](Operation *nested) {
+    return isa<gpu::GPUDialect>(nested->getDialect()) ||
+           isa<device::ViewOp, device::ResultOp, device::WaitOp,
+               device::GraphOp>(nested);
+  });
 }
 
 bool loopc::canBeArgument(Type type) {
@@ -255,16 +247,12 @@ func::FuncOp SharedFunctions::add(func::FuncOp made) {
 }
 
 bool loopc::fillsNewMemory(scf::ForOp nest) {
-  return nest
-      .walk([&](Operation *op) {
-        Access access = getAccess(op);
-        auto alloc =
-            access.writes
-                ? getViewRoot(access.buffer).getDefiningOp<memref::AllocOp>()
-                : memref::AllocOp();
-        return alloc && alloc->getBlock() == nest->getBlock()
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+  return anyNested(nest, [&](Operation *op) {
+    Access access = getAccess(op);
+    auto alloc =
+        access.writes
+            ? getViewRoot(access.buffer).getDefiningOp<memref::AllocOp>()
+            : memref::AllocOp();
+    return alloc && alloc->getBlock() == nest->getBlock();
+  });
 }

@@ -30,6 +30,7 @@
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Dialect/RT/IR/TypeConversion.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -39,7 +40,6 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -194,17 +194,17 @@ struct ParallelFunctions {
 };
 
 /// Rewrites one nest.
-class NestParallelizer {
+class NestParallelizer : IndexEmitter {
 public:
   NestParallelizer(ParallelFunctions &shared, scf::ForOp nest, Value threads,
                    double minWork, double minPiece)
-      : shared(shared), nest(nest), threads(threads),
+      : IndexEmitter(nest.getLoc(), nest.getContext()), shared(shared),
+        nest(nest), threads(threads),
         isInLoop(nest->getParentOfType<LoopLikeOpInterface>() != nullptr),
         largeWork(minWork),
         minWork(minWork / (isInLoop ? kAwakeShare : kLaterShare)),
         minPiece(minPiece / (isInLoop ? kAwakeShare : kLaterShare)),
-        estimate(nest, makeRules()), work(estimate.of(nest)),
-        b(nest.getLoc(), nest.getContext()) {}
+        estimate(nest, makeRules()), work(estimate.of(nest)) {}
 
   /// False where there is too little work, whatever the run brings, or where
   /// the nest would have to be there twice and `mayBeTwice` is not set.
@@ -240,9 +240,6 @@ private:
                               Value isLarge = {});
   bool isKnown() const { return work.open.empty(); }
 
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(b, value);
-  }
   Value toLLVM(Value value) {
     Type type = shared.converter.convertType(value.getType());
     if (type == value.getType())
@@ -261,7 +258,6 @@ private:
   double minPiece;
   WorkEstimate estimate;
   Work work; ///< of the nest
-  ImplicitLocOpBuilder b;
   /// The loops that are shared out, put together as one.
   SmallVector<scf::ForOp> loops;
   SmallVector<Value> trips; ///< of each

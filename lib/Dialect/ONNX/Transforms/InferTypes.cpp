@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -174,11 +175,8 @@ static bool isProvedState(OpOperand &use, Type source) {
 /// Gives operations whose operands' types are inferred the values that were
 /// cast to match a declared type.
 void TypeInference::dropCasts() {
-  SmallVector<Operation *> casts;
-  func.walk([&](Operation *op) {
-    if (isShapeCast(op))
-      casts.push_back(op);
-  });
+  auto casts =
+      loopc::collectOps(func, [&](Operation *op) { return isShapeCast(op); });
   for (Operation *cast : casts) {
     Value source = cast->getOperand(0);
     while (Operation *before = source.getDefiningOp()) {
@@ -623,11 +621,8 @@ LogicalResult TypeInference::inferScan(ScanOp op) {
 ///
 /// where inference has found the condition to be true, whatever computes it.
 bool TypeInference::inlineBranches() {
-  SmallVector<scf::IfOp> branches;
-  func.walk([&](scf::IfOp op) {
-    if (decided.contains(op))
-      branches.push_back(op);
-  });
+  auto branches = loopc::collectOps(
+      func, [&](scf::IfOp op) { return decided.contains(op); });
   IRRewriter rewriter(func.getContext());
   for (scf::IfOp op : branches) {
     Region &taken =
