@@ -560,6 +560,41 @@ def test_conditional_and_loops() -> None:
 # ----- Calls ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("place", ["loop", "conditional"])
+def test_what_does_not_fit_fails_where_it_runs(place: str) -> None:
+    """A layer whose operands contradict each other is no error where it does not run."""
+    for kind in ("topk", "slice"):
+        net = trt.create_network("unfit")
+        x = net.add_input("x", np.float32, (0,))
+        n = net.add_input("n", np.int32, ())
+        if place == "loop":
+            loop = net.add_loop()
+            loop.add_trip_limit(n, trt.TripLimit.COUNT)
+            state = loop.add_recurrence(x)
+            inside = state.get_output(0)
+        else:
+            branches = net.add_if_conditional()
+            branches.set_condition(net.add_cast(n, bool).get_output(0))
+            inside = branches.add_input(x).get_output(0)
+        if kind == "topk":
+            layer: Any = net.add_topk(inside, trt.TopKOperation.MAX, 1, 1)
+        else:
+            layer = net.add_slice(inside, (0,), (1,), (1,))
+        if place == "loop":
+            state.set_input(1, inside)
+            out: Any = loop.add_loop_output(layer.get_output(0), OUT.CONCATENATE)
+            out.set_input(1, n)
+        else:
+            out = branches.add_output(layer.get_output(0), x)
+        net.mark_output(out.get_output(0))
+        session = loopc.InferenceSession(net)
+        empty = np.zeros(0, np.float32)
+        (got,) = session.run(None, {"x": empty, "n": np.array(0, np.int32)})
+        assert got.size == 0
+        with pytest.raises(loopc.RunError):
+            session.run(None, {"x": empty, "n": np.array(1, np.int32)})
+
+
 def test_calls_that_are_refused() -> None:
     """What is wrong with a call is said at once, and the network can be used."""
     n, other = Net(), Net("other")

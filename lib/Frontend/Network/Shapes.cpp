@@ -141,7 +141,23 @@ void LayerEmitter::emitSlice() {
   set(gatheredSlice(input(0), start, size, stride, axes, mode));
 }
 
-/// Start, size and extents that are known are checked here, others at run time:
+/// The place of the last of `count` elements; none where they are not inside of
+/// an axis of `extent` elements, or of any number.
+static std::optional<int64_t> lastPlace(int64_t first, int64_t count,
+                                        int64_t stride, int64_t extent) {
+  int64_t way, last;
+  if (count == 0)
+    return first;
+  // What has more than 64 bits lies in no tensor.
+  if (count < 0 || llvm::MulOverflow(count - 1, stride, way) ||
+      llvm::AddOverflow(first, way, last) || std::min(first, last) < 0 ||
+      (!ShapedType::isDynamic(extent) && std::max(first, last) >= extent))
+    return std::nullopt;
+  return last;
+}
+
+/// Start, size and extents that are known are checked here, others at run time,
+/// and those of what may not run:
 ///   size == 0 or 0 <= start, last < extent, with last = start + (size - 1) s.
 Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
                                 ArrayRef<int64_t> axes) {
@@ -153,26 +169,26 @@ Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
   SmallVector<int64_t> begins, ends;
   for (size_t k = 0; known && k < axes.size(); ++k) {
     int64_t first = (*starts)[k], count = (*sizes)[k];
-    int64_t extent = type.getDimSize(axes[k]), last = first, way;
-    // What has more than 64 bits lies in no tensor.
-    bool inside =
-        count <= 0 ||
-        (!llvm::MulOverflow(count - 1, strides[k], way) &&
-         !llvm::AddOverflow(first, way, last) && std::min(first, last) >= 0 &&
-         (type.isDynamicDim(axes[k]) || std::max(first, last) < extent));
-    if (count < 0 || !inside) {
+    std::optional<int64_t> last =
+        lastPlace(first, count, strides[k], type.getDimSize(axes[k]));
+    if (!last && conditionalDepth > 0) {
+      known = false; // Where the slice runs, the checks below fail.
+      break;
+    }
+    if (!last) {
       fail(Diag::BadLayer) << count << " elements from " << first
                            << " on with a stride of " << strides[k]
                            << " of axis " << axes[k]
                            << " are not inside of its extent"
                            << (type.isDynamicDim(axes[k])
                                    ? std::string()
-                                   : " " + std::to_string(extent));
+                                   : " " + std::to_string(
+                                               type.getDimSize(axes[k])));
       return {};
     }
     // A slice of nothing may begin anywhere; Slice counts from behind there.
     begins.push_back(count ? first : 0);
-    int64_t end = count ? last + (strides[k] > 0 ? 1 : -1) : 0;
+    int64_t end = count ? *last + (strides[k] > 0 ? 1 : -1) : 0;
     ends.push_back(end < 0 ? kBeforeAll : end);
     known = !type.isDynamicDim(axes[k]);
   }
