@@ -683,6 +683,10 @@ static Value integerRangeCount(NodeLowering &l, Value start, Value limit,
   Value whole =
       l.b.createOrFold<arith::DivUIOp>(minus(minus(high, low), one), step);
   Value count = l.b.createOrFold<arith::AddIOp>(whole, one);
+  // More than 63 bits count is more than memory holds, like the largest number.
+  count = l.b.createOrFold<arith::MinUIOp>(
+      count,
+      l.constantInt(l.b.getI64Type(), std::numeric_limits<int64_t>::max()));
   return pick(cmp(less, low, high), count, zero);
 }
 
