@@ -69,7 +69,9 @@ def make(
             initializers.append(numpy_helper.from_array(value, name))
             continue
         feeds[name] = value
-        shape = [f"{name}_{axis}" if dynamic else n for axis, n in enumerate(value.shape)]
+        shape: Any = [f"{name}_{axis}" if dynamic else n for axis, n in enumerate(value.shape)]
+        if dynamic is None:
+            shape = None
         element = helper.np_dtype_to_tensor_dtype(value.dtype)
         inputs.append(helper.make_tensor_value_info(name, element, shape))
     results = ["" if t is None else f"y{k}" for k, t in enumerate(outputs)]
@@ -86,12 +88,12 @@ def make(
 
 
 def compare(op: str, operands: list[np.ndarray | None], outputs: Any = 1, **more: Any) -> None:
-    """With extents that are open and with ones that are known."""
+    """With extents that are open, with ones that are known, and with ranks that are not."""
     tolerance = more.pop("tolerance", 1e-4)
     if isinstance(outputs, int):
         first = next(v for v in operands if v is not None)
         outputs = [first.dtype] * outputs
-    for dynamic in (True, False):
+    for dynamic in (True, False, None):
         made, feeds = make(op, operands, outputs, dynamic=dynamic, **more)
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
