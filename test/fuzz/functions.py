@@ -178,7 +178,9 @@ class Functions:
         return given, defaults
 
 
-def in_functions(proto: onnx.ModelProto, seed: int) -> tuple[onnx.ModelProto, dict[str, Any]] | None:
+def in_functions(
+    proto: onnx.ModelProto, seed: int
+) -> tuple[onnx.ModelProto, dict[str, Any]] | None:
     """A model some of whose nodes are in functions; None where it has too few."""
     made = copy.deepcopy(proto)
     if made.functions or any(o.domain == DOMAIN for o in made.opset_import):

@@ -26,7 +26,6 @@ from open_layers import (
     Extent,
     Gather,
     OpenLayers,
-    Reduce,
     Sample,
     UnclearError,
     need,

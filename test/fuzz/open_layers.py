@@ -118,9 +118,7 @@ class OpenLayers:
 
     def renamed(self, shape: Shape) -> Shape:
         """Outside of a loop: an extent of its own was another in each iteration."""
-        return tuple(
-            self.fresh() if isinstance(e, str) and e.startswith("?") else e for e in shape
-        )
+        return tuple(self.fresh() if isinstance(e, str) and e.startswith("?") else e for e in shape)
 
     def use(self, feeds: dict[str, Array]) -> None:
         """Takes another set of inputs."""
@@ -192,7 +190,9 @@ class OpenLayers:
             return found
         private = any(isinstance(one, str) and one.startswith("?") for one in shape)
         if private or self.dice.random() < 0.5:
-            known = [1 if isinstance(one, str) or self.dice.random() < 0.2 else one for one in shape]
+            known = [
+                1 if isinstance(one, str) or self.dice.random() < 0.2 else one for one in shape
+            ]
             return self.constant(self.numbers(known, dtype))
         return self.input(shape, dtype)
 

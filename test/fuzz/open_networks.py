@@ -43,7 +43,7 @@ from network_programs import (
     TooLongError,
 )
 from open_layer_kinds import LayerKinds
-from open_layers import INTEGERS, TYPES, EW, UnclearError, numbers
+from open_layers import EW, INTEGERS, TYPES, UnclearError, numbers
 
 GOOD = ("same", "same error", "eager error", "no trip", "too long", "unclear", "unread error")
 EXTENTS = (0, 1, 1, 2, 3, 4, 5)
@@ -270,9 +270,7 @@ class OpenNetwork(LayerKinds):
             self.fill(inner, depth + 1, self.dice.randint(1, 4))
             sides.append(inner[len(pool) :])
         one = self.dice.choice(sides[0])
-        fitting = [
-            v for v in sides[1] if v.dtype == one.dtype and len(v.shape) == len(one.shape)
-        ]
+        fitting = [v for v in sides[1] if v.dtype == one.dtype and len(v.shape) == len(one.shape)]
         if not fitting:
             return
         other = self.dice.choice(fitting)

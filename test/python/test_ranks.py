@@ -726,3 +726,18 @@ def test_contributed_definitions_that_ask_for_ranks() -> None:
     known = loopc.InferenceSession(model.SerializeToString())
     feeds = {"q": noise(1, 3, 8), "k": noise(1, 5, 8, seed=1), "v": noise(1, 5, 8, seed=2)}
     compare(open_ranks.run(None, feeds), known.run(None, feeds))
+
+
+def test_range_of_more_than_63_bits_count() -> None:
+    model = session("(int64 first, int64 last, int64 step) => (int64[] y) {"
+                    " y = Range(first, last, step) }")  # fmt: skip
+    least, most = -(2**63), 2**63 - 1
+
+    def feeds(*bounds: int) -> dict[str, np.ndarray]:
+        return {k: np.array(v) for k, v in zip(("first", "last", "step"), bounds, strict=True)}
+
+    for bounds in ((least, most, 1), (most, least, -1), (least, 0, 1), (0, most, 1)):
+        with pytest.raises(loopc.RunError, match="out of memory"):
+            model.run(None, feeds(*bounds))
+    compare(model.run(None, feeds(least, most, 2**62)), [np.arange(-2, 2) * 2**62])
+    compare(model.run(None, feeds(most, least, least)), [np.array([most, -1])])
