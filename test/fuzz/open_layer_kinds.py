@@ -499,6 +499,41 @@ class LayerKinds(OpenLayers):
         a = self.pick(pool)
         return a and self.shape_of(a)
 
+    def make_layer_parametric_relu(self, pool: Sequence[Value]) -> Value | None:
+        a = self.pick(pool, lambda v: v.dtype == np.float32)
+        slopes = a and self.like(pool, a.shape, np.float32)
+        if not a or not slopes or any(x not in (y, 1)
+                                      for x, y in zip(slopes.shape, a.shape, strict=True)):  # fmt: skip
+            return None
+        layer = self.net.add_parametric_relu(a.tensor, slopes.tensor)
+        return self.clip(self.value(layer, [a, slopes], lambda x, k: np.where(x >= 0, x, x * k),
+                                    a.shape, a.dtype))  # fmt: skip
+
+    def make_layer_convolution(self, pool: Sequence[Value]) -> Value | None:
+        a = self.pick(pool, lambda v: len(v.shape) == 4 and v.dtype == np.float32
+                      and v.shape[1] in (1, 2, 3))  # fmt: skip
+        if not a:
+            return None
+        dice, channels = self.dice, int(a.shape[1])
+        window, pad = (dice.randint(1, 2), dice.randint(1, 3)), (dice.randint(0, 1), 1)
+        stride, maps = (1, dice.randint(1, 2)), dice.randint(1, 2)
+        kernel = self.numbers((maps, channels, *window), np.float32)
+        layer = self.net.add_convolution_nd(a.tensor, maps, window, kernel)
+        layer.stride_nd, layer.padding_nd = stride, pad
+
+        def work(x: Array) -> Array:
+            x = np.pad(x, ((0, 0), (0, 0), (pad[0],) * 2, (pad[1],) * 2))
+            extents = [(e - w) // s + 1
+                       for e, w, s in zip(x.shape[2:], window, stride, strict=True)]  # fmt: skip
+            if min(extents) < 1:
+                raise UnclearError
+            parts = np.lib.stride_tricks.sliding_window_view(x, window, (2, 3))
+            parts = parts[:, :, :: stride[0], :: stride[1]]
+            return np.einsum("ncyxhw,mchw->nmyx", parts, kernel)
+
+        shape: list[Extent] = [a.shape[0], maps, self.fresh(), self.fresh()]
+        return self.clip(self.value(layer, [a], work, shape, a.dtype))
+
     def make_layer_pooling(self, pool: Sequence[Value]) -> Value | None:
         a = self.pick(pool, lambda v: len(v.shape) == 4 and v.dtype == np.float32)
         if not a:

@@ -97,7 +97,7 @@ class OpenNetwork(LayerKinds):
         pool = []
         for _ in range(dice.randint(2, 5)):
             shape = dice.choice([(), ("a",), ("b",), (3,), ("a", "b"), ("a", "a"), (2, "b"),
-                                 ("a", 3), ("c", "a", "b"), (1, "a"), ("a", "b", "c", 2)])  # fmt: skip
+                                 ("a", 3), ("c", "a", "b"), (1, "a"), ("a", "b", "c", 2), ("a", 2, "b", 3)])  # fmt: skip
             pool.append(self.input(shape, dice.choice(TYPES)))
         first = len(pool)
         while self.budget > 0:
