@@ -15,7 +15,7 @@ A model is one of random_models.py, random_programs.py or random_open_models.py,
 is a model and one rewrite of it (rewrites.py): a Loop whose first iteration is in front of it, or
 that is two loops, unrolled by two, in a loop of one iteration, with its trip count as a condition,
 with its body in a function; a Scan as a Loop; an If as a Where; constants as inputs; inputs whose
-extents are open. Ways take turns; a seed goes on to another model where its own cannot be
+extents are open; parts of graphs, bodies and functions in functions (functions.py). Ways take turns; a seed goes on to another model where its own cannot be
 written in its way.
 
 Both must give the same bits. Floats may be rounded otherwise (docs/Numerics.md: sums in another

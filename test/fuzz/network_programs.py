@@ -31,6 +31,10 @@ class ExpectedError(Exception):
     """The run ends with an error."""
 
 
+class MissingSliceError(ExpectedError):
+    """There are fewer slices than trips: no error where no elements of them are read."""
+
+
 class TooLongError(Exception):
     """A loop of the network has more trips than it is worth."""
 
@@ -78,7 +82,7 @@ class RandomLoop:
                 k = int(self.count.at(outside)) - 1 - k
             whole = value.at(outside)
             if k >= whole.shape[axis]:
-                raise ExpectedError
+                raise MissingSliceError
             return np.asarray(np.take(whole, k, axis))
 
         shape = value.shape[:axis] + value.shape[axis + 1 :]

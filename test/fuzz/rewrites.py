@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from functions import in_functions
 from onnx import (
     AttributeProto,
     GraphProto,
@@ -676,4 +677,5 @@ def open_extents(proto: onnx.ModelProto, seed: int) -> Fed | None:
 MODEL_REWRITES: dict[str, Callable[[onnx.ModelProto, int], Fed | None]] = {
     "constants as inputs": constants_as_inputs,
     "open extents": open_extents,
+    "functions": in_functions,
 }

@@ -56,7 +56,7 @@ def make(
     constants: tuple[int, ...] = (),
     domain: str = CONTRIB,
     opset: int = 17,
-    dynamic: bool = True,
+    dynamic: bool | None = True,
     **attributes: Any,
 ) -> tuple[bytes, dict[str, np.ndarray]]:
     """A model of one node, and its inputs. `outputs`: element types; None: left out."""
@@ -69,7 +69,9 @@ def make(
             initializers.append(numpy_helper.from_array(value, name))
             continue
         feeds[name] = value
-        shape = [f"{name}_{axis}" if dynamic else n for axis, n in enumerate(value.shape)]
+        shape: Any = [f"{name}_{axis}" if dynamic else n for axis, n in enumerate(value.shape)]
+        if dynamic is None:
+            shape = None
         element = helper.np_dtype_to_tensor_dtype(value.dtype)
         inputs.append(helper.make_tensor_value_info(name, element, shape))
     results = ["" if t is None else f"y{k}" for k, t in enumerate(outputs)]
@@ -86,12 +88,13 @@ def make(
 
 
 def compare(op: str, operands: list[np.ndarray | None], outputs: Any = 1, **more: Any) -> None:
-    """With extents that are open and with ones that are known."""
+    """With extents that are open, with ones that are known, and with ranks that are not."""
     tolerance = more.pop("tolerance", 1e-4)
+    forms = (True, False, None) if more.pop("unranked", True) else (True, False)
     if isinstance(outputs, int):
         first = next(v for v in operands if v is not None)
         outputs = [first.dtype] * outputs
-    for dynamic in (True, False):
+    for dynamic in forms:
         made, feeds = make(op, operands, outputs, dynamic=dynamic, **more)
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 4
@@ -137,7 +140,8 @@ def test_transposed_products(a, b):
 
 
 def test_products_of_vectors():
-    compare("FusedMatMul", [floats(4), floats(4, 3)], transA=1)
+    # Of an unknown rank what is transposed is taken to have two axes.
+    compare("FusedMatMul", [floats(4), floats(4, 3)], transA=1, unranked=False)
     compare("FusedMatMul", [floats(3, 4), floats(4)])
     compare("TransposeMatMul", [floats(2, 4, 3), floats(2, 4, 5)], transA=1)
 

@@ -560,6 +560,41 @@ def test_conditional_and_loops() -> None:
 # ----- Calls ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("place", ["loop", "conditional"])
+def test_what_does_not_fit_fails_where_it_runs(place: str) -> None:
+    """A layer whose operands contradict each other is no error where it does not run."""
+    for kind in ("topk", "slice"):
+        net = trt.create_network("unfit")
+        x = net.add_input("x", np.float32, (0,))
+        n = net.add_input("n", np.int32, ())
+        if place == "loop":
+            loop = net.add_loop()
+            loop.add_trip_limit(n, trt.TripLimit.COUNT)
+            state = loop.add_recurrence(x)
+            inside = state.get_output(0)
+        else:
+            branches = net.add_if_conditional()
+            branches.set_condition(net.add_cast(n, bool).get_output(0))
+            inside = branches.add_input(x).get_output(0)
+        if kind == "topk":
+            layer: Any = net.add_topk(inside, trt.TopKOperation.MAX, 1, 1)
+        else:
+            layer = net.add_slice(inside, (0,), (1,), (1,))
+        if place == "loop":
+            state.set_input(1, inside)
+            out: Any = loop.add_loop_output(layer.get_output(0), OUT.CONCATENATE)
+            out.set_input(1, n)
+        else:
+            out = branches.add_output(layer.get_output(0), x)
+        net.mark_output(out.get_output(0))
+        session = loopc.InferenceSession(net)
+        empty = np.zeros(0, np.float32)
+        (got,) = session.run(None, {"x": empty, "n": np.array(0, np.int32)})
+        assert got.size == 0
+        with pytest.raises(loopc.RunError):
+            session.run(None, {"x": empty, "n": np.array(1, np.int32)})
+
+
 def test_calls_that_are_refused() -> None:
     """What is wrong with a call is said at once, and the network can be used."""
     n, other = Net(), Net("other")
@@ -632,6 +667,32 @@ def test_reversed_output_that_is_too_long() -> None:
 
 
 # ----- What a network says of itself -------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [OUT.CONCATENATE, OUT.REVERSE])
+@pytest.mark.parametrize("level", [0, 3])
+def test_rows_beyond_the_length_are_not_written(kind: OUT, level: int) -> None:
+    """What computes a row writes to its place, which the row's check stands before."""
+    net = trt.create_network("rows")
+    x = net.add_input("x", np.int32, (-1,))
+    n, length = (net.add_input(name, np.int32, ()) for name in ("n", "length"))
+    loop = net.add_loop()
+    loop.add_trip_limit(n, COUNT)
+    state = loop.add_recurrence(x)
+    h = state.get_output(0)
+    state.set_input(1, net.add_elementwise(h, h, EW.SUM).get_output(0))
+    row = net.add_unary(h, trt.UnaryOperation.ABS).get_output(0)
+    out = loop.add_loop_output(row, kind)
+    out.set_input(1, length)
+    net.mark_output(out.get_output(0))
+    options = loopc.SessionOptions(opt_level=level, check_accesses=True)
+    session = loopc.InferenceSession(net, options)
+    feeds = {"x": np.array([1, -2, 3], np.int32), "n": np.array(5, np.int32)}
+    with pytest.raises(loopc.RunError, match="more iterations than the length 3"):
+        session.run(None, feeds | {"length": np.array(3, np.int32)})
+    (got,) = session.run(None, feeds | {"length": np.array(6, np.int32)})
+    rows = [np.abs(feeds["x"]) * 2**k for k in range(5)][:: 1 if kind == OUT.CONCATENATE else -1]
+    np.testing.assert_array_equal(got, [*rows, [0, 0, 0]])
 
 
 def test_layers_tensors_and_text() -> None:

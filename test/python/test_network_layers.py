@@ -399,6 +399,63 @@ def test_gather() -> None:
         np.testing.assert_array_equal(both(build, x, places.astype(np.int64)), want)
 
 
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_tuples_of_indices(dtype: Any) -> None:
+    """TensorRT's indices are INT32, ONNX's of tuples are INT64."""
+    x, rows = noise(3, 4), noise(2, 4, seed=1)
+    tuples = np.array([[2], [0]], dtype)
+    (got,) = run(lambda n, t, i: n.add_gather_v2(t, i, trt.GatherMode.ND), x, tuples)
+    np.testing.assert_array_equal(got, x[[2, 0]])
+    mode = trt.ScatterMode.ND
+    (got,) = run(lambda n, d, i, u: n.add_scatter(d, i, u, mode), x, tuples, rows)
+    want = x.copy()
+    want[[2, 0]] = rows
+    np.testing.assert_array_equal(got, want)
+
+    def batched(n: trt.INetworkDefinition, t: trt.ITensor, i: trt.ITensor) -> Any:
+        layer = n.add_gather(t, i, 1)
+        layer.num_elementwise_dims = 1
+        return layer
+
+    places = np.array([[1, 0], [3, 3], [2, 0]], dtype)
+    np.testing.assert_array_equal(both(batched, x, places), np.take_along_axis(x, places, 1))
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_one_hot_of_one_index(axis: int) -> None:
+    got = both(lambda n, i, v: n.add_one_hot(i, v, constant(n, 3), axis),
+               np.array(2, np.int32), np.float32([-1, 1]))  # fmt: skip
+    np.testing.assert_array_equal(got, np.float32([-1, -1, 1]))
+
+
+def test_slice_of_nothing_begins_anywhere() -> None:
+    x = noise(3)
+    for stride in (1, -1):
+        got = both(lambda n, t, s=stride: n.add_slice(t, (-1,), (0,), (s,)), x)
+        assert got.shape == (0,)
+
+    def computed(n: trt.INetworkDefinition, t: trt.ITensor, start: Any, size: Any) -> Any:
+        layer = n.add_slice(t, (0,), (0,), (-1,))
+        layer.set_input(1, start)
+        layer.set_input(2, size)
+        return layer
+
+    (got,) = run(computed, x, np.array([-1], np.int64), np.array([0], np.int64))
+    assert got.shape == (0,)
+
+
+def test_slice_fills_what_has_no_elements() -> None:
+    def build(n: trt.INetworkDefinition, t: trt.ITensor) -> Any:
+        layer = n.add_slice(t, (-1, 0), (2, 2), (1, 1))
+        layer.mode = trt.SampleMode.FILL
+        return layer
+
+    for shape in ((0, 3), (3, 0), (0, 0)):
+        got = both(build, np.ones(shape, np.float32))
+        np.testing.assert_array_equal(got, np.zeros((2, 2), np.float32))
+    np.testing.assert_array_equal(both(build, np.ones((2, 1), np.float32)), [[0, 0], [1, 0]])
+
+
 def test_select_shape_cast_identity_concatenation() -> None:
     a, b = noise(3, 4), noise(3, 4, seed=1)
     got = both(lambda n, c, x, y: n.add_select(c, x, y), a > b, a, b)

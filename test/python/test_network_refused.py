@@ -286,7 +286,7 @@ REFUSED: list[tuple[Callable[[Net], None], str, tuple[str, ...]]] = [
     (shapes_differ, "LC0303", ("'sum'",)),
     (recurrence_changes_type, "LC0804", ("'changing'",)),
     (recurrence_changes_rank, "LC0804", ("'changing'",)),
-    (wrong_in_the_body, "LC0303", ("Loop 'outer'", "'misfit'")),
+    (wrong_in_the_body, "LC0300", ("Loop 'outer'", "'misfit'")),
     (two_names, "LC0809", ("'y'",)),
     (no_output, "LC0809", ("markOutput",)),
     (no_condition, "LC0810", ("'choice'",)),

@@ -389,6 +389,17 @@ def test_random_networks(first: int) -> None:
     assert "same" in found.values()
 
 
+@pytest.mark.parametrize("first", range(0, 18, 6))
+def test_networks_of_open_extents(first: int) -> None:
+    sys.path.insert(0, str(FUZZ))
+    from open_networks import GOOD, outcomes
+
+    found = {seed: [*outcomes(seed)] for seed in range(first, first + 6)}
+    wrong = {seed: [text for text in ends if text not in GOOD] for seed, ends in found.items()}
+    assert not any(wrong.values()), wrong
+    assert any("same" in ends for ends in found.values())
+
+
 def _fuzz(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(FUZZ / "loops.py"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)

@@ -693,3 +693,51 @@ def test_quantized_products_of_any_rank(left: tuple[int, ...], right: tuple[int,
             feeds = {"a": a, "s": s, "p": p, "b": b, "t": t, "q": q}
             feeds |= {"u": np.float32(2), "r": np.uint8(100)}
             compare(model.run(None, feeds), [want])
+
+
+@pytest.mark.parametrize("inputs", ["x", "all"])
+def test_definitions_that_ask_for_a_rank(inputs: str) -> None:
+    """RotaryEmbedding is defined by other operators, otherwise for 3 than for 4 axes."""
+    others = "float[] c, float[] s, int64[] p"
+    known = "float[m,e] c, float[m,e] s, int64[o,n] p"
+    tables, places = [noise(5, 2, seed=k) for k in (1, 2)], np.array([[0, 1, 2], [4, 3, 2]])
+    for shape, heads in (((2, 3, 8), 2), ((2, 2, 3, 4), 0)):
+        body = f"=> (float[] y) {{ y = RotaryEmbedding<num_heads = {heads}>(x, c, s, p) }}"
+        given = others if inputs == "all" else known
+        model = session(f"(float[] x, {given}) {body}", opset=23)
+        feeds = {"x": noise(*shape), "c": tables[0], "s": tables[1], "p": places}
+        axes = ",".join("uvwz"[: len(shape)])
+        declared = session(f"(float[{axes}] x, {known}) {body}", opset=23)
+        compare(model.run(None, feeds), declared.run(None, feeds))
+    with pytest.raises(loopc.RunError):
+        model.run(None, {"x": noise(2, 3), "c": tables[0], "s": tables[1], "p": places})
+
+
+def test_contributed_definitions_that_ask_for_ranks() -> None:
+    """MultiHeadAttention's takes the ranks of query and key."""
+    model = graph("""(float[] q, float[] k, float[] v) => (float[] y) {
+        y = com.microsoft.MultiHeadAttention<num_heads = 2>(q, k, v)
+    }""")
+    model.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))
+    open_ranks = loopc.InferenceSession(model.SerializeToString())
+    for value, shape in zip(model.graph.input, "abc", strict=True):
+        dims = [onnx.TensorShapeProto.Dimension(dim_param=f"{shape}{k}") for k in range(3)]
+        value.type.tensor_type.shape.dim.extend(dims)
+    known = loopc.InferenceSession(model.SerializeToString())
+    feeds = {"q": noise(1, 3, 8), "k": noise(1, 5, 8, seed=1), "v": noise(1, 5, 8, seed=2)}
+    compare(open_ranks.run(None, feeds), known.run(None, feeds))
+
+
+def test_range_of_more_than_63_bits_count() -> None:
+    model = session("(int64 first, int64 last, int64 step) => (int64[] y) {"
+                    " y = Range(first, last, step) }")  # fmt: skip
+    least, most = -(2**63), 2**63 - 1
+
+    def feeds(*bounds: int) -> dict[str, np.ndarray]:
+        return {k: np.array(v) for k, v in zip(("first", "last", "step"), bounds, strict=True)}
+
+    for bounds in ((least, most, 1), (most, least, -1), (least, 0, 1), (0, most, 1)):
+        with pytest.raises(loopc.RunError, match="out of memory"):
+            model.run(None, feeds(*bounds))
+    compare(model.run(None, feeds(least, most, 2**62)), [np.arange(-2, 2) * 2**62])
+    compare(model.run(None, feeds(most, least, least)), [np.array([most, -1])])

@@ -164,6 +164,7 @@ private:
                     std::optional<int64_t> initial);
   Value strictSlice(Value x, Value start, Value size, Value stride,
                     llvm::ArrayRef<int64_t> axes);
+  Value withElement(Value x, Value fill, int64_t axis, Value extent);
   Value gatheredSlice(Value x, Value start, Value size, Value stride,
                       llvm::ArrayRef<int64_t> axes, SampleMode mode);
   void emitConcatenation();

@@ -443,11 +443,13 @@ LogicalResult Emitter::settleLoop(LoopParts &parts) {
     // Values of an earlier round are gone, and what was known of them.
     cache.emplace();
     parts.region = std::make_unique<mlir::Region>();
+    // Whether there is a first trip is found by onnx-infer-types.
+    ++conditionalDepth;
+    llvm::scope_exit left([&] { --conditionalDepth; });
     return emitBody(parts, next);
   };
   SmallVector<Type> known = settled.lookup(&parts.scope);
-  // What fails with the types of the first trip fails in the first trip;
-  // branches that may not be taken are lenient.
+  // What fails nevertheless fails with any types.
   LogicalResult result = settleTypes(
       types, {&context, known, forgetExtents, /*retries=*/false}, import);
   settled[&parts.scope] = types;

@@ -141,7 +141,23 @@ void LayerEmitter::emitSlice() {
   set(gatheredSlice(input(0), start, size, stride, axes, mode));
 }
 
-/// Start, size and extents that are known are checked here, others at run time:
+/// The place of the last of `count` elements; none where they are not inside of
+/// an axis of `extent` elements, or of any number.
+static std::optional<int64_t> lastPlace(int64_t first, int64_t count,
+                                        int64_t stride, int64_t extent) {
+  int64_t way, last;
+  if (count == 0)
+    return first;
+  // What has more than 64 bits lies in no tensor.
+  if (count < 0 || llvm::MulOverflow(count - 1, stride, way) ||
+      llvm::AddOverflow(first, way, last) || std::min(first, last) < 0 ||
+      (!ShapedType::isDynamic(extent) && std::max(first, last) >= extent))
+    return std::nullopt;
+  return last;
+}
+
+/// Start, size and extents that are known are checked here, others at run time,
+/// and those of what may not run:
 ///   size == 0 or 0 <= start, last < extent, with last = start + (size - 1) s.
 Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
                                 ArrayRef<int64_t> axes) {
@@ -150,33 +166,36 @@ Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
   SmallVector<int64_t> strides = *constantValues(stride);
   constexpr int64_t kBeforeAll = std::numeric_limits<int64_t>::min() + 1;
   bool known = starts && sizes;
-  SmallVector<int64_t> ends;
+  SmallVector<int64_t> begins, ends;
   for (size_t k = 0; known && k < axes.size(); ++k) {
     int64_t first = (*starts)[k], count = (*sizes)[k];
-    int64_t extent = type.getDimSize(axes[k]), last = first, way;
-    // What has more than 64 bits lies in no tensor.
-    bool inside =
-        count <= 0 ||
-        (!llvm::MulOverflow(count - 1, strides[k], way) &&
-         !llvm::AddOverflow(first, way, last) && std::min(first, last) >= 0 &&
-         (type.isDynamicDim(axes[k]) || std::max(first, last) < extent));
-    if (count < 0 || !inside) {
+    std::optional<int64_t> last =
+        lastPlace(first, count, strides[k], type.getDimSize(axes[k]));
+    if (!last && conditionalDepth > 0) {
+      known = false; // Where the slice runs, the checks below fail.
+      break;
+    }
+    if (!last) {
       fail(Diag::BadLayer) << count << " elements from " << first
                            << " on with a stride of " << strides[k]
                            << " of axis " << axes[k]
                            << " are not inside of its extent"
                            << (type.isDynamicDim(axes[k])
                                    ? std::string()
-                                   : " " + std::to_string(extent));
+                                   : " " + std::to_string(
+                                               type.getDimSize(axes[k])));
       return {};
     }
-    int64_t end = count ? last + (strides[k] > 0 ? 1 : -1) : first;
+    // A slice of nothing may begin anywhere; Slice counts from behind there.
+    begins.push_back(count ? first : 0);
+    int64_t end = count ? *last + (strides[k] > 0 ? 1 : -1) : 0;
     ends.push_back(end < 0 ? kBeforeAll : end);
     known = !type.isDynamicDim(axes[k]);
   }
   Value over = constantInts(axes);
   if (known)
-    return node("Slice", {x, start, constantInts(ends), over, stride});
+    return node("Slice",
+                {x, constantInts(begins), constantInts(ends), over, stride});
 
   Value zero = constantInt(0), one = constantInt(1);
   SmallVector<int64_t> signs(
@@ -203,10 +222,11 @@ Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
   if (!all)
     return {};
   check(scalar(all), "the slice is not inside of the extents");
-  Value end =
-      node("Where", {none, start, node("Add", {last, constantInts(signs)})});
+  start = node("Where", {none, zero, start});
+  Value end = node("Add", {last, constantInts(signs)});
   end =
       node("Where", {node("Less", {end, zero}), constantInt(kBeforeAll), end});
+  end = node("Where", {none, zero, end});
   Value y = node("Slice", {x, start, end, over, stride});
   // What the checks say of the extents is told by a reshape.
   if (!sizes || llvm::is_contained(*sizes, 0))
@@ -215,6 +235,24 @@ Value LayerEmitter::strictSlice(Value x, Value start, Value size, Value stride,
   for (auto [axis, count] : llvm::zip_equal(axes, *sizes))
     shape[axis] = count;
   return node("Reshape", {y, constantInts(shape)});
+}
+
+/// `x` with one element along `axis` where it has none: what a slice fills has
+/// an element to look up then.
+///   Concat(x, Expand(fill, [d0, .., 1 - min(extent, 1), ..]))
+Value LayerEmitter::withElement(Value x, Value fill, int64_t axis,
+                                Value extent) {
+  auto type = x ? cast<RankedTensorType>(x.getType()) : RankedTensorType();
+  if (!type || !fill || (!type.isDynamicDim(axis) && type.getDimSize(axis)))
+    return x;
+  Value one = constantInt(1), order = constantInts(llvm::to_vector(
+                                  llvm::seq<int64_t>(0, type.getRank())));
+  Value missing = node("Sub", {one, node("Min", {extent, one})});
+  Value shape = node("Where", {node("Equal", {order, constantInt(axis)}),
+                               missing, node("Shape", x)});
+  Value slab =
+      node("Expand", {node("Reshape", {fill, constantInts({})}), shape});
+  return node("Concat", {x, slab}, attr("axis", axis));
 }
 
 /// Axis after axis by its indices, which the mode brings into the bounds.
@@ -234,6 +272,8 @@ Value LayerEmitter::gatheredSlice(Value x, Value start, Value size,
     Value extent = node("Gather", {shape, constantInt(axis)});
     Value steps = node("Range", {zero, part(size), one});
     Value at = node("Add", {part(start), node("Mul", {steps, part(stride)})});
+    if (mode == SampleMode::kFILL)
+      x = withElement(x, fill, axis, extent);
     Value last = node("Sub", {extent, one});
     Value clamped = node("Min", {node("Max", {at, zero}), last});
     Value inside = node("Equal", {at, clamped});
@@ -252,7 +292,8 @@ Value LayerEmitter::gatheredSlice(Value x, Value start, Value size,
       at = clamped;
       break;
     case SampleMode::kFILL: {
-      at = clamped;
+      inside = node("And", {inside, node("Less", {at, extent})});
+      at = node("Max", {clamped, zero});
       SmallVector<int64_t> aligned(rank, 1);
       aligned[axis] = -1;
       inside = node("Reshape", {inside, constantInts(aligned)});
@@ -299,7 +340,8 @@ void LayerEmitter::emitGather() {
   int64_t batch = layer->getInt("nb_elementwise_dims");
   auto mode = static_cast<GatherMode>(layer->getInt("mode"));
   if (mode == GatherMode::kND)
-    return set(node("GatherND", {data, indices}, attr("batch_dims", batch)));
+    return set(node("GatherND", {data, castTo(indices, builder.getI64Type())},
+                    attr("batch_dims", batch)));
   auto axis = axisOf(layer->getInt("axis"), type.getRank(), Diag::BadLayer);
   if (!axis)
     return;
@@ -326,9 +368,9 @@ Value LayerEmitter::batchedGather(Value data, Value indices, int64_t axis,
   order.insert(order.begin() + batch, axis);
   Value moved = node("Transpose", data, attr("perm", ArrayRef(order)));
   // [B, I, P, Q]
-  Value y =
-      node("GatherND", {moved, node("Unsqueeze", {indices, constantInts(-1)})},
-           attr("batch_dims", batch));
+  Value tuples = node(
+      "Unsqueeze", {castTo(indices, builder.getI64Type()), constantInts(-1)});
+  Value y = node("GatherND", {moved, tuples}, attr("batch_dims", batch));
   auto back = llvm::to_vector(llvm::seq<int64_t>(0, batch));
   llvm::append_range(back, llvm::seq(batch + more, axis + more));
   llvm::append_range(back, llvm::seq(batch, batch + more));
@@ -429,14 +471,28 @@ void LayerEmitter::emitScatter() {
   if (!sameType(0, 2))
     return;
   Value operands[] = {input(0), input(1), input(2)};
-  if (layer->getInt("mode") == static_cast<int64_t>(ScatterMode::kND))
-    return set(node("ScatterND", operands));
-  set(node("ScatterElements", operands, attr("axis", layer->getInt("axis"))));
+  if (layer->getInt("mode") != static_cast<int64_t>(ScatterMode::kND))
+    return set(
+        node("ScatterElements", operands, attr("axis", layer->getInt("axis"))));
+  operands[1] = castTo(operands[1], builder.getI64Type());
+  set(node("ScatterND", operands));
 }
 
 void LayerEmitter::emitOneHot() {
-  set(node("OneHot", {input(0), input(2), input(1)},
-           attr("axis", layer->getInt("axis"))));
+  RankedTensorType type = inputType(0);
+  if (!type)
+    return;
+  Value indices = input(0);
+  auto axis = axisOf(layer->getInt("axis"), type.getRank() + 1, Diag::BadLayer);
+  if (!axis)
+    return;
+  // ONNX's operator has no form for a single index: a vector of one.
+  bool single = type.getRank() == 0;
+  if (single)
+    indices = node("Unsqueeze", {indices, constantInts(0)});
+  Value y = node("OneHot", {indices, input(2), input(1)},
+                 attr("axis", single ? 1 : *axis));
+  set(single ? node("Squeeze", {y, constantInts(0)}) : y);
 }
 
 void LayerEmitter::emitNonZero() {

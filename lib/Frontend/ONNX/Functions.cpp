@@ -11,6 +11,7 @@
 // before the import that finds all operators that loopc does not have.
 
 #include "ContribOperators.h"
+#include "ExpandByRank.h"
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
@@ -502,28 +503,51 @@ LogicalResult Importer::expandContextFunction(NodeContext &nc) {
   if (failed(lookupInputs(nc, inputs)))
     return failure();
   pb::NodeProto node = standAlone(nc, inputs);
-  std::vector<pb::TypeProto> types;
-  for (Value value : inputs) {
-    types.emplace_back();
-    if (value)
-      onnx::exportType(value.getType(), types.back());
-  }
-  pb::FunctionProto &fn = model->built.emplace_back();
-  bool built = false;
   std::string reason;
-  try {
-    pb::FunctionBodyBuildContextImpl buildContext(node, types);
-    built = nc.schema->BuildContextDependentFunction(
-        buildContext, fn, static_cast<int>(nc.opset));
-  } catch (const std::bad_alloc &) {
-    throw;
-  } catch (const std::exception &error) {
-    reason = error.what();
+  auto build = [&](ArrayRef<Type> given, pb::FunctionProto &fn) {
+    std::vector<pb::TypeProto> types;
+    for (Type type : given) {
+      types.emplace_back();
+      if (type)
+        onnx::exportType(type, types.back());
+    }
+    try {
+      pb::FunctionBodyBuildContextImpl buildContext(node, types);
+      return nc.schema->BuildContextDependentFunction(
+          buildContext, fn, static_cast<int>(nc.opset));
+    } catch (const std::bad_alloc &) {
+      throw;
+    } catch (const std::exception &error) {
+      reason = error.what();
+    }
+    return false;
+  };
+  return expandBuilt(nc, node, inputs, build, /*isLocal=*/false, reason);
+}
+
+/// Expands a node by the function that `build` writes for the inputs' types, or
+/// for those of the ranks that a run tells.
+LogicalResult Importer::expandBuilt(
+    NodeContext &nc, const pb::NodeProto &node, ArrayRef<Value> inputs,
+    llvm::function_ref<bool(ArrayRef<Type>, pb::FunctionProto &)> build,
+    bool isLocal, const std::string &reason) {
+  SmallVector<Type> types;
+  for (Value value : inputs)
+    types.push_back(value ? value.getType() : Type());
+  pb::FunctionProto &fn = model->built.emplace_back();
+  if (build(types, fn)) {
+    keepEmptyAxes(fn);
+    return expandFunction(nc, fn, isLocal);
   }
-  if (!built)
-    return refuseExpansion(nc, reason);
-  keepEmptyAxes(fn);
-  return expandFunction(nc, fn, /*isLocal=*/false);
+  std::string why = reason;
+  fn.Clear();
+  auto canExpand = [&](ArrayRef<Type> other) {
+    pb::FunctionProto tried;
+    return build(other, tried);
+  };
+  if (writeByRank(node, nc.opset, types, canExpand, fn))
+    return expandFunction(nc, fn, isLocal);
+  return refuseExpansion(nc, why);
 }
 
 LogicalResult Importer::expandContribFunction(NodeContext &nc) {
@@ -533,14 +557,10 @@ LogicalResult Importer::expandContribFunction(NodeContext &nc) {
   if (failed(lookupInputs(nc, inputs)))
     return failure();
   pb::NodeProto node = standAlone(nc, inputs);
-  SmallVector<Type> types;
-  for (Value value : inputs)
-    types.push_back(value ? value.getType() : Type());
-  pb::FunctionProto &fn = model->built.emplace_back();
   std::string reason;
-  if (!buildContribFunction(*findContribOperator(nc.domain, node.op_type()),
-                            ContribCall(node, types), fn, reason))
-    return refuseExpansion(nc, reason);
-  keepEmptyAxes(fn);
-  return expandFunction(nc, fn, /*isLocal=*/true);
+  auto build = [&](ArrayRef<Type> types, pb::FunctionProto &fn) {
+    return buildContribFunction(*findContribOperator(nc.domain, node.op_type()),
+                                ContribCall(node, types), fn, reason);
+  };
+  return expandBuilt(nc, node, inputs, build, /*isLocal=*/true, reason);
 }

@@ -656,13 +656,14 @@ static LogicalResult lowerConstantOfShape(NodeLowering &l) {
 /// max(ceil((limit - start) / delta), 0) of integers, without overflow.
 static Value integerRangeCount(NodeLowering &l, Value start, Value limit,
                                Value delta, bool isUnsigned) {
+  Type i64 = l.b.getI64Type();
   auto wide = [&](Value v) {
-    return NodeLowering::castScalar(l.b, l.b.getLoc(), v, isUnsigned,
-                                    l.b.getI64Type(), false);
+    return NodeLowering::castScalar(l.b, l.b.getLoc(), v, isUnsigned, i64,
+                                    false);
   };
   start = wide(start), limit = wide(limit), delta = wide(delta);
-  Value zero = l.constantInt(l.b.getI64Type(), 0);
-  Value one = l.constantInt(l.b.getI64Type(), 1);
+  Value zero = l.constantInt(i64, 0), one = l.constantInt(i64, 1);
+  Value most = l.constantInt(i64, INT64_MAX); // More than memory holds.
   auto cmp = [&](IP predicate, Value x, Value y) {
     return l.b.createOrFold<arith::CmpIOp>(predicate, x, y);
   };
@@ -675,9 +676,8 @@ static Value integerRangeCount(NodeLowering &l, Value start, Value limit,
   // All numbers below an extent are as many: other values of that extent are
   // known to fit then.
   if (isConstantIntValue(start, 0) && isConstantIntValue(delta, 1) &&
-      (isUnsigned || isKnownNonNegative(limit)))
+      !isUnsigned && isKnownNonNegative(limit))
     return limit;
-  IP less = isUnsigned ? IP::ult : IP::slt;
   Value isDown = isUnsigned ? l.constantInt(l.b.getI1Type(), 0)
                             : cmp(IP::slt, delta, zero);
   Value low = pick(isDown, limit, start), high = pick(isDown, start, limit);
@@ -688,7 +688,8 @@ static Value integerRangeCount(NodeLowering &l, Value start, Value limit,
   Value whole =
       l.b.createOrFold<arith::DivUIOp>(minus(minus(high, low), one), step);
   Value count = l.b.createOrFold<arith::AddIOp>(whole, one);
-  return pick(cmp(less, low, high), count, zero);
+  count = l.b.createOrFold<arith::MinUIOp>(count, most);
+  return pick(cmp(isUnsigned ? IP::ult : IP::slt, low, high), count, zero);
 }
 
 /// The same of floats. The quotient is taken in f64, as the onnx library's

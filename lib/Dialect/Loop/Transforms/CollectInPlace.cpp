@@ -167,9 +167,9 @@ private:
     return linalg::FillOp::create(b, zero, empty).getResult(0);
   }
 
-  /// `acc` with this iteration's value in its row.
-  Value insertRow(const Destination &dest, Value value, Value acc,
-                  Value counter) {
+  /// The row that iteration `counter` writes, checked. That stands where the
+  /// iteration begins: what computes the row may later write to its place.
+  Value createRow(const Destination &dest, Value counter) {
     Value row = toIndex(counter);
     // The first row that a reversed value writes is its last one: it is the row
     // that must fit, not the number of the trip.
@@ -189,6 +189,11 @@ private:
                                       Twine(dest.port)),
                       dest.length, Value());
     }
+    return row;
+  }
+
+  /// `acc` with this iteration's value in its row.
+  Value insertRow(const Destination &dest, Value value, Value acc, Value row) {
     if (!isa<TensorType>(value.getType()))
       return tensor::InsertOp::create(b, value, acc, row);
     int64_t axis = loop.getCollectAxes()[dest.port];
@@ -253,13 +258,16 @@ private:
     llvm::append_range(args, made.getSliceArgs());
     YieldOp yield = loop.getYield();
     moveBody(rewriter, loop, made, args);
-    b.setInsertionPoint(yield);
+    b.setInsertionPointToStart(made.getLoopBody());
     Value counter =
         extractScalar(b, loop.getLoc(), made.getCounter(), "counter");
-    SmallVector<Value> next(yield.getCarried()), collected;
+    SmallVector<Value> next(yield.getCarried()), collected, rows;
+    for (const Destination &dest : destinations)
+      rows.push_back(createRow(dest, counter));
+    b.setInsertionPoint(yield);
     for (auto [n, dest] : llvm::enumerate(destinations))
       next.push_back(insertRow(dest, yield.getCollected()[dest.port],
-                               made.getCarriedArgs()[carried + n], counter));
+                               made.getCarriedArgs()[carried + n], rows[n]));
     if (counts) {
       Value one = arith::ConstantIndexOp::create(b, 1);
       next.push_back(
