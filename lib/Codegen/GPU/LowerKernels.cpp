@@ -485,6 +485,23 @@ static LogicalResult lowerReductions(gpu::GPUModuleOp kernels) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// What ends a kernel stands in its blocks, or in those of its parts: branches
+/// and loops around it have been lowered.
+static LogicalResult checkBlocks(gpu::GPUFuncOp kernel) {
+  return success(
+      !kernel
+           .walk([&](Operation *op) {
+             if (!isa<loop::CheckOp, loop::PollOp, device::PollOp,
+                      device::BarrierOp>(op) ||
+                 isa<gpu::GPUFuncOp, device::PartOp>(op->getParentOp()))
+               return WalkResult::advance();
+             op->emitOpError() << "stands in '" << op->getParentOp()->getName()
+                               << "', which has to be lowered before";
+             return WalkResult::interrupt();
+           })
+           .wasInterrupted());
+}
+
 /// Who sets conditions of a graph says which: it clears them where it ends
 /// before its time.
 static LogicalResult checkConditions(gpu::GPUFuncOp kernel) {
@@ -512,7 +529,7 @@ struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
         kernels->walk([](loop::CheckOp) { return WalkResult::interrupt(); })
             .wasInterrupted();
     for (gpu::GPUFuncOp kernel : functions) {
-      if (failed(checkConditions(kernel)))
+      if (failed(checkBlocks(kernel)) || failed(checkConditions(kernel)))
         return signalPassFailure();
       KernelLowering lowering(kernels, kernel, barrier, messages);
       if (canFail)

@@ -12,3 +12,15 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @branch(%control: !llvm.ptr, %some: i1) kernel {
+    scf.if %some {
+      // expected-error @+1 {{stands in 'scf.if', which has to be lowered before}}
+      loop.check %some, "it fails"
+    }
+    gpu.return
+  }
+}
