@@ -15,9 +15,9 @@ using namespace llvm;
 using namespace loopc;
 
 // Those that lead to kernels of a GPU count as needed: nothing was tried
-// without one of them but loopc-lift-growth. What moves a value into a part of a
-// larger buffer may round: rows that lie apart are summed up one by one, those
-// of a buffer of its own as one.
+// without one of them but loopc-lift-growth. What moves a value into a part of
+// a larger buffer may round: rows that lie apart are summed up one by one,
+// those of a buffer of its own as one.
 static constexpr PassEntry kPasses[] = {
     {"buffer-assign-storage", PassUse::SameBits, "iterations allocate nothing"},
     {"buffer-place-deallocations", PassUse::Needed,

@@ -527,7 +527,8 @@ void PartBuilder::setConditions(ValueRange values) {
         ValueRange{handle, arith::ExtUIOp::create(b, b.getI32Type(), holds)});
     handles.push_back(setting.handle);
   }
-  node.kernel->setAttr(device::kConditionsAttrName, b.getDenseI32ArrayAttr(handles));
+  node.kernel->setAttr(device::kConditionsAttrName,
+                       b.getDenseI32ArrayAttr(handles));
 }
 
 /// At the end of a kernel of one block, by one of its threads, when all have

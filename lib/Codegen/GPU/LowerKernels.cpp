@@ -184,7 +184,8 @@ Block *KernelLowering::returnBlock() {
 
 /// Who ends before its time, in a graph, lets no more iterations begin.
 void KernelLowering::clearConditions() {
-  auto handles = kernel->getAttrOfType<DenseI32ArrayAttr>(device::kConditionsAttrName);
+  auto handles =
+      kernel->getAttrOfType<DenseI32ArrayAttr>(device::kConditionsAttrName);
   if (!handles || handles.empty())
     return;
   // Calls of several threads at a time are undefined. There is one block.
@@ -509,7 +510,8 @@ static LogicalResult checkConditions(gpu::GPUFuncOp kernel) {
   kernel.walk([&](LLVM::CallOp call) {
     numCalls += call.getCallee() == StringRef(kSetConditionName);
   });
-  auto handles = kernel->getAttrOfType<DenseI32ArrayAttr>(device::kConditionsAttrName);
+  auto handles =
+      kernel->getAttrOfType<DenseI32ArrayAttr>(device::kConditionsAttrName);
   size_t numNamed = handles ? static_cast<size_t>(handles.size()) : 0;
   if (numCalls == numNamed)
     return success();

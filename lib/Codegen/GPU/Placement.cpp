@@ -385,8 +385,7 @@ struct PlaceBuffers : loopc::impl::PlaceBuffersBase<PlaceBuffers> {
     AliasClasses classes(function);
     llvm::SetVector<Operation *> regions;
     function.walk([&](device::RegionOp region) { regions.insert(region); });
-    if (!regions.empty() &&
-        failed(Placement(function, classes, regions).run()))
+    if (!regions.empty() && failed(Placement(function, classes, regions).run()))
       signalPassFailure();
   }
 };

@@ -20,7 +20,8 @@ using namespace mlir;
 using namespace loopc;
 
 /// An operation that is in no block and uses a value of `module`; null where
-/// there is none. Nobody lowers it, or verifies it, and the value is never dead.
+/// there is none. Nobody lowers it, or verifies it, and the value is never
+/// dead.
 static Operation *findDetachedUser(ModuleOp module) {
   Operation *found = nullptr;
   auto look = [&](ValueRange values) {

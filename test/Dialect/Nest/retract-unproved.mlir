@@ -225,3 +225,39 @@ func.func @carried_number(%x: memref<64xf32>, %f: f32) {
   } {loopc.parallel}
   return
 }
+
+// Groups of 8 rows of `n` elements, by whole vectors, where there are rows: the
+// last vector ends where the next group begins. Of 7 rows it may end behind.
+// CHECK-LABEL: func.func @groups_of_rows(
+// CHECK: vector.store
+// CHECK-NEXT: } {loopc.parallel}
+// CHECK-NEXT: } {loopc.parallel}
+// CHECK: vector.store
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func @groups_of_rows(%x: memref<?xf32>, %y: memref<?xf32>, %rows: index, %n: index, %f: vector<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %some = arith.cmpi ne, %rows, %c0 : index
+  %eight = arith.muli %n, %c8 : index
+  %elements = arith.select %some, %eight, %c0 : index
+  scf.for %i = %c0 to %rows step %c8 {
+    %first = arith.muli %i, %n : index
+    scf.for %j = %c0 to %elements step %c8 {
+      %at = arith.addi %first, %j : index
+      vector.store %f, %x[%at] : memref<?xf32>, vector<8xf32>
+    } {loopc.parallel}
+  } {loopc.parallel}
+  %seven = arith.muli %n, %c7 : index
+  %fewer = arith.select %some, %seven, %c0 : index
+  scf.for %i = %c0 to %rows step %c7 {
+    %first = arith.muli %i, %n : index
+    scf.for %j = %c0 to %fewer step %c8 {
+      %at = arith.addi %first, %j : index
+      vector.store %f, %y[%at] : memref<?xf32>, vector<8xf32>
+    }
+  } {loopc.parallel}
+  return
+}

@@ -233,14 +233,13 @@ LogicalResult GraphOp::verifySymbolUses(SymbolTableCollection &symbols) {
     auto conditions =
         kernel->getAttrOfType<DenseI32ArrayAttr>(kConditionsAttrName);
     if (!conditions)
-      return emitOpError("names ") << name << ", which does not say by '"
-                                   << kConditionsAttrName
-                                   << "' which conditions it sets";
+      return emitOpError("names ")
+             << name << ", which does not say by '" << kConditionsAttrName
+             << "' which conditions it sets";
     for (int32_t handle : conditions.asArrayRef()) {
       if (handle < 0 || handle >= static_cast<int64_t>(getHandles()))
-        return emitOpError("names ")
-               << name << ", which sets condition " << handle << " of "
-               << getHandles();
+        return emitOpError("names ") << name << ", which sets condition "
+                                     << handle << " of " << getHandles();
       set.set(handle);
     }
   }

@@ -73,6 +73,8 @@ private:
       return terms.empty() && parts.empty() && !isOther;
     }
     bool isEqual(const Sum &other) const;
+    /// True if it is one whatever the terms are.
+    bool isMultipleOf(int64_t number) const;
   };
 
   /// The numbers that an index has in one iteration: from `first` on, which
