@@ -261,3 +261,31 @@ func.func @groups_of_rows(%x: memref<?xf32>, %y: memref<?xf32>, %rows: index, %n
   } {loopc.parallel}
   return
 }
+
+// Of vectors of 4 lanes at most 3 are stored, where the next iteration begins.
+// CHECK-LABEL: func.func @masked(
+// CHECK: vector.maskedstore
+// CHECK-NEXT: } {loopc.parallel}
+// CHECK: vector.maskedstore
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func @masked(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %f: vector<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  scf.for %i = %c0 to %n step %c3 {
+    %left = arith.subi %n, %i : index
+    %three = arith.minsi %left, %c3 : index
+    %some = arith.maxsi %three, %c0 : index
+    %mask = vector.create_mask %some : vector<4xi1>
+    vector.maskedstore %x[%i], %mask, %f : memref<?xf32>, vector<4xi1>, vector<4xf32>
+  } {loopc.parallel}
+  scf.for %i = %c0 to %n step %c3 {
+    %left = arith.subi %n, %i : index
+    %four = arith.minsi %left, %c4 : index
+    %some = arith.maxsi %four, %c3 : index
+    %mask = vector.create_mask %some : vector<4xi1>
+    vector.maskedstore %y[%i], %mask, %f : memref<?xf32>, vector<4xi1>, vector<4xf32>
+  } {loopc.parallel}
+  return
+}
