@@ -11,9 +11,10 @@
     independence.py --seeds 77:78 --keep FOLDER    writes what fails, as independence-77.mlir
 
 Each function is a loop with loops, branches and views in it, whose indices are sums, products,
-quotients, remainders, choices, and integers of few bits. It is run here for several extents. No
-mark may be left on a loop of which two iterations access one element and one of them writes it. A
-line is printed for each that is; at the end, how many loops kept their mark.
+quotients, remainders, choices, and integers of few bits. Some have a buffer that is said to be each
+iteration's own. It is run here for several extents. No mark may be left on a loop of which two
+iterations access one element and one of them writes it, or one reads what it has not written of
+memory of its own. A line is printed for each that is; at the end, how many loops kept their mark.
 
 Exit status: 0; 1 with a failure; 2 wrong usage.
 """
@@ -70,6 +71,8 @@ class Trace:
 
     iteration: int = 0
     steps: int = 0
+    written: set[int] = dataclasses.field(default_factory=set)  #: of %p, by this iteration
+    stale: str = ""  #: what an iteration reads of %p that it has not written
     reads: dict[tuple[str, int], set[int]] = dataclasses.field(default_factory=dict)
     writes: dict[tuple[str, int], set[int]] = dataclasses.field(default_factory=dict)
 
@@ -79,12 +82,29 @@ class Trace:
         if self.steps > 20000:
             raise UndefinedError
         place = (view.buffer, view.place(indices))
+        if view.buffer == "%p":
+            if writes:
+                self.written.add(place[1])
+            elif place[1] not in self.written:
+                self.stale = f"iteration {self.iteration} reads element {place[1]} of its own"
         table = self.writes if writes else self.reads
         table.setdefault(place, set()).add(self.iteration)
 
-    def conflict(self) -> str:
-        """Two iterations that are not independent; empty if all are."""
+    def begin(self, iteration: int) -> None:
+        """Goes on with an iteration."""
+        self.iteration, self.written = iteration, set()
+
+    def conflict(self, *, is_private: bool) -> str:
+        """Two iterations that are not independent; empty if all are.
+
+        Args:
+            is_private: each iteration has a %p of its own.
+        """
+        if is_private and self.stale and any(buffer == "%p" for buffer, _ in self.writes):
+            return self.stale
         for place, writers in self.writes.items():
+            if is_private and place[0] == "%p":
+                continue
             others = writers | self.reads.get(place, set())
             if len(others) > 1:
                 return f"iterations {sorted(others)[:2]} access element {place[1]} of {place[0]}"
@@ -139,6 +159,9 @@ class _Generator:
             "%x": ("memref<?xf32>", 1),
             "%y": ("memref<?x?xf32>", 2),
         }
+        self.has_private = self.random.random() < 0.4
+        if self.has_private:
+            self.views["%p"] = ("memref<8xf32>", 1)
         self.steps: list[Step] = []
 
     def line(self, text: str) -> None:
@@ -189,6 +212,12 @@ class _Generator:
         if kind < 0.93:
             return self.affine(x, y)
         return self.choice(x, y)
+
+    def place(self) -> str:
+        """A number that is often one of 0 to 7."""
+        if self.random.random() < 0.5:
+            return self.constant(self.random.choice((0, 0, 1, 2, 7)))
+        return self.pick()
 
     def few_bits(self, x: str) -> str:
         bits = self.random.choice((8, 16, 32))
@@ -274,7 +303,7 @@ class _Generator:
 
     def access(self, *, writes: bool) -> None:
         view, (kind, rank) = self.random.choice(list(self.views.items()))
-        indices = [self.number() for _ in range(rank)]
+        indices = [self.place() if view == "%p" else self.number() for _ in range(rank)]
         at = f"{view}[{', '.join(indices)}] : {kind}"
         self.line(f"memref.store %f, {at}" if writes else f"{self.name()} = memref.load {at}")
 
@@ -352,6 +381,8 @@ class _Generator:
             self.numbers.append(result)
 
     def function(self) -> str:
+        if self.has_private:
+            self.line("%p = memref.alloc() {loopc.private} : memref<8xf32>")
         self.line("%first = arith.constant 0 : index")
         self.line("%step = arith.constant 1 : index")
         self.line("scf.for %i = %first to %n step %step {")
@@ -377,7 +408,7 @@ def _run(body: Sequence[Step], env: Env, trace: Trace) -> None:
 RUNS = ((2, 1, 5), (3, 3, 17), (7, 2, 40), (300, 4, 3000), (600, 0, 5000))
 
 
-def conflict(steps: Sequence[Step]) -> str:
+def conflict(steps: Sequence[Step], *, is_private: bool = False) -> str:
     """Why iterations are not independent; empty where no run shows it."""
     for n, m, columns in RUNS:
         trace = Trace()
@@ -386,13 +417,15 @@ def conflict(steps: Sequence[Step]) -> str:
             "%m": m,
             "%x": View("%x", 0, (0,), (1,), is_whole=True),
             "%y": View("%y", 0, (0, columns), (columns, 1), is_whole=True),
+            "%p": View("%p", 0, (8,), (1,)),
         }
         try:
-            for trace.iteration in range(n):
-                _run(steps, {**env, "%i": trace.iteration}, trace)
+            for iteration in range(n):
+                trace.begin(iteration)
+                _run(steps, {**env, "%i": iteration}, trace)
         except UndefinedError:
             continue
-        if found := trace.conflict():
+        if found := trace.conflict(is_private=is_private):
             return f"n = {n}, m = {m}: {found}"
     return ""
 
@@ -412,9 +445,10 @@ def outcomes(seeds: Sequence[int], tools: pathlib.Path = TOOLS) -> list[tuple[in
     found = []
     for (seed, function, steps), part in zip(made, parts, strict=True):
         kept = "loopc.parallel" in part
-        found.append(
-            (seed, function, conflict(steps) if kept else "", "kept" if kept else "retracted")
-        )
+        is_private = "loopc.private" in part
+        problem = conflict(steps, is_private=is_private) if kept else ""
+        mark = "kept, with memory of its own" if is_private else "kept"
+        found.append((seed, function, problem, mark if kept else "retracted"))
     return found
 
 

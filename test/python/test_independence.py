@@ -19,7 +19,7 @@ def test_what_is_believed_is_true():
     found = independence.outcomes(range(400))
     wrong = {seed: problem for seed, _, problem, _ in found if problem}
     assert not wrong
-    assert sum(mark == "kept" for *_, mark in found) > 10
+    assert sum("kept" in mark for *_, mark in found) > 10
 
 
 def test_conflicts_are_seen():
