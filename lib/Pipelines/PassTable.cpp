@@ -15,7 +15,9 @@ using namespace llvm;
 using namespace loopc;
 
 // Those that lead to kernels of a GPU count as needed: nothing was tried
-// without one of them but loopc-lift-growth.
+// without one of them but loopc-lift-growth. What moves a value into a part of
+// a larger buffer may round: rows that lie apart are summed up one by one,
+// those of a buffer of its own as one.
 static constexpr PassEntry kPasses[] = {
     {"buffer-assign-storage", PassUse::SameBits, "iterations allocate nothing"},
     {"buffer-place-deallocations", PassUse::Needed,
@@ -68,14 +70,14 @@ static constexpr PassEntry kPasses[] = {
      "products of slices are one product"},
     {"loop-collect-appended", PassUse::SameBits,
      "what is only appended to a list is collected"},
-    {"loop-collect-in-place", PassUse::SameBits,
+    {"loop-collect-in-place", PassUse::Rounding,
      "collected rows are computed in their place"},
     {"loop-count-trips", PassUse::Rounding,
      "conditions that count are trip counts"},
     {"loop-distribute-stages", PassUse::Rounding,
      "recurrences behind one another are loops of their own"},
     {"loop-fuse-loops", PassUse::Rounding, "rows are read where they are made"},
-    {"loop-grow-in-place", PassUse::SameBits,
+    {"loop-grow-in-place", PassUse::Rounding,
      "values grow in buffers with room"},
     {"loop-hoist-checks", PassUse::SameBits,
      "indices that count are checked once"},
@@ -106,7 +108,7 @@ static constexpr PassEntry kPasses[] = {
      "LLVM takes the square of the length of a block"},
     {"loopc-eliminate-common", PassUse::SameBits,
      "what is there twice is computed once"},
-    {"loopc-eliminate-empty-tensors", PassUse::SameBits,
+    {"loopc-eliminate-empty-tensors", PassUse::Rounding,
      "what is inserted is computed in its place"},
     {"loopc-expand-math", PassUse::Needed,
      "elementary functions of vectors have no other lowering"},

@@ -16,7 +16,8 @@
     bad_input.py runs --seeds 0:1000         valid models with inputs that do not fit them
     bad_input.py contradictions --seeds 0:1000   random models of which one type, shape or constant
                                              is another: refused, or what the reference computes
-    bad_input.py passes                      each pass alone on each file of test/
+    bad_input.py passes                      each pass alone, MLIR's that pipelines use too, on each
+                                             file of test/
     bad_input.py ... --keep FOLDER           writes inputs that end badly
 
 A line is printed for each input that ends badly, and at the end how many ended how: fine; refused
@@ -29,6 +30,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import json
 import pathlib
 import random
 import re
@@ -249,9 +251,16 @@ def _tool(
 
 def passes(folder: str = ".") -> list[str]:
     """The passes that are loopc's own, or those of a folder of its libraries."""
-    found = (_HERE.parents[1] / "include/loopc" / folder).rglob("Passes.td")
+    found = (_HERE.parents[1] / "include/loopc" / folder).rglob("*Passes.td")
     text = "".join(path.read_text() for path in found)
     return sorted(re.findall(r'Pass<"([\w-]+)"', text))
+
+
+def mlir_passes(tools: pathlib.Path) -> list[str]:
+    """The passes of MLIR that loopc's pipelines use."""
+    command = [tools / "loopc-opt", "--print-passes"]
+    printed = subprocess.run(command, capture_output=True, check=True).stdout
+    return sorted({row["name"] for row in json.loads(printed)} - set(passes()))
 
 
 def _mlir(options: argparse.Namespace) -> Iterator[Trial]:
@@ -268,7 +277,7 @@ def _types(options: argparse.Namespace) -> Iterator[Trial]:
 
 def _changed(options: argparse.Namespace, mutant: Callable[[str, int], bytes]) -> Iterator[Trial]:
     """Pieces of MLIR, changed, through a pass alone or the compiler."""
-    pieces, own = _pieces(options.only), passes()
+    pieces, steps = _pieces(options.only), [*passes(), *mlir_passes(options.tools)]
     random.Random(1).shuffle(pieces)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.mlir"
@@ -276,7 +285,7 @@ def _changed(options: argparse.Namespace, mutant: Callable[[str, int], bytes]) -
             name, text = pieces[seed % len(pieces)]
             data = mutant(text, seed)
             path.write_bytes(data)
-            step = random.Random(seed).choice([*own, "loopc", "loopc", "canonicalize"])
+            step = random.Random(seed).choice([*steps, "loopc", "loopc"])
             if step == "loopc":
                 verdict = _tool(options, "loopc", str(path), "-o", str(path.with_suffix(".o")))
             else:
@@ -290,7 +299,7 @@ def _passes(options: argparse.Namespace) -> Iterator[Trial]:
         name = str(path.relative_to(_HERE.parent))
         if options.only not in name:
             continue
-        for step in passes():
+        for step in (*passes(), *mlir_passes(options.tools)):
             verdict = _tool(options, "loopc-opt", f"--{step}", "--split-input-file",
                             "--allow-unregistered-dialect", str(path), "-o", "/dev/null")  # fmt: skip
             yield f"{step} {name}", ".mlir", path.read_bytes(), verdict

@@ -48,7 +48,9 @@ PASSES = (
     *("cpu-reduce-columns", "loop-merge-lengths", "buffer-write-carried"),
     *("buffer-privatize-empty", "buffer-settle-views", "loop-unroll-small", "loop-version-shapes"),
     *("tensor-sink-expansions", "tensor-widen-factors", "convert-onnx-to-linalg", "sccp"),
-    *("cse", "onnx-infer-types"),
+    *("cse", "onnx-infer-types", "loop-hoist-invariants", "tensor-version-broadcasts"),
+    *("cpu-interchange-batches", "loopc-eliminate-common", "loop-lower-scan"),
+    *("loopc-eliminate-empty-tensors", "tensor-scale-subnormals"),
 )
 
 

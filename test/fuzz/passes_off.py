@@ -16,12 +16,14 @@
                                                   tests with loops
     passes_off.py --pass cse --pass canonicalize  these passes only
     passes_off.py --filter REGEX --share 0/2      some of the models, every second one
+    passes_off.py --opt-level 3                   -O3 instead of the default
     passes_off.py --keep FOLDER                   writes models that differ, with their inputs
 
 Each model is compiled without each pass that changes it (--all: each pass). `loopc-opt
 --print-passes` lists the passes, and says of which results must have the same bits; with the
 others floats may be rounded otherwise. A line is printed for each failure, and at the end how many
 runs were the same, rounded, chaotic (the reference's result moves with a rounding, too), errors.
+LOOPC_NUM_THREADS says how many threads run a model (default: 1).
 
 Exit status: 0; 1 with a failure; 2 wrong usage.
 """
@@ -98,12 +100,15 @@ def failing_operators(tools: pathlib.Path = TOOLS) -> frozenset[str]:
     return frozenset(row["operator"] for row in json.loads(printed) if row["can_fail"])
 
 
-def changing_passes(content: bytes, tools: pathlib.Path = TOOLS) -> set[str]:
+def changing_passes(
+    content: bytes, tools: pathlib.Path = TOOLS, opt_level: int | None = None
+) -> set[str]:
     """The passes that change a model on its way to the LLVM dialect."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.onnx"
         path.write_bytes(content)
         command = [tools / "loopc", path, "--emit=llvm", "-o", "/dev/null", "--verify=0"]
+        command += [] if opt_level is None else [f"-O{opt_level}"]
         command += ["--print-ir-after-all-passes", "--mlir-elide-elementsattrs-if-larger=8"]
         with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
             assert process.stderr is not None
@@ -130,7 +135,8 @@ def trials(
         limit: seconds for the runs of a model.
     """
     content = case.model.proto.SerializeToString()
-    chosen = sorted(passes if every else set(passes) & changing_passes(content, tools))
+    level = case.options.get("opt_level")
+    chosen = sorted(passes if every else set(passes) & changing_passes(content, tools, level))
     if not chosen:
         return
     want = results(content, case.sets, case.options, limit)
@@ -266,6 +272,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--timeout", type=float, default=60, metavar="SECONDS", help="per model")
     parser.add_argument("--tools", type=pathlib.Path, default=TOOLS, metavar="FOLDER",
                         help="default: build/bin")  # fmt: skip
+    parser.add_argument("--opt-level", type=int, choices=range(4), help="of all compilations")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="for what differs")
     parser.add_argument("-v", "--verbose", action="store_true", help="all that is not the same")
     options = parser.parse_args(argv)
@@ -322,6 +329,8 @@ def _try(case: Case, options: argparse.Namespace, summary: Summary) -> None:
     """Runs a model without each pass; of what fails the first run is printed."""
     failed: set[str] = set()
     limit = options.timeout
+    if options.opt_level is not None:
+        case.options["opt_level"] = options.opt_level
     for trial in trials(case, options.passes, options.tools, every=options.all, limit=limit):
         summary.add(trial)
         agreement, reason = trial.comparison.agreement, trial.comparison.reason

@@ -33,7 +33,7 @@ import engines  # noqa: E402
 import equal_models  # noqa: E402
 import passes_off  # noqa: E402
 import rewrites  # noqa: E402
-from agreement import Agreement, compare, same_bits, with_types  # noqa: E402
+from agreement import Agreement, compare, results, same_bits, with_types  # noqa: E402
 
 PAIRS, CHUNK = 100, 25
 
@@ -134,6 +134,37 @@ def test_names_of_passes(tmp_path: pathlib.Path) -> None:
         with pytest.raises(loopc.CompileError, match=reason):
             loopc.compile(content, tmp_path / "model.o", disabled_passes=[name])
     assert list(tmp_path.iterdir()) == []
+
+
+#: A value that is collected along its second axis, and summed up.
+SUMMED = """<ir_version: 10, opset_import: ["" : 21]>
+summed (float[T,37,3] x, float[37,3] h0) => (float[37,3] h, float[] s, float[37,T,3] ys) {
+  zero = Constant <value = float {0.0}> ()
+  h, s, ys = Scan <num_scan_inputs = 1, scan_output_axes = [1],
+                   body = step (float[37,3] p, float[] q, float[37,3] u)
+    => (float[37,3] n, float[] r, float[37,3] n) {
+      a = Add (p, u)
+      n = Tanh (a)
+      t = ReduceSum <keepdims = 0> (n)
+      g = Sigmoid (t)
+      r = Add (q, g)
+    }> (h0, zero, x)
+}"""
+
+
+@pytest.mark.parametrize("name", ["loopc-eliminate-empty-tensors", "loop-collect-in-place"])
+def test_sums_of_what_is_in_its_place(name: str) -> None:
+    """Rows that lie apart are summed up one by one: the table says that this may round."""
+    model = with_types(onnx.parser.parse_model(SUMMED))
+    content, random = model.proto.SerializeToString(), np.random.default_rng(0)
+    made = [random.standard_normal((5, 37, 3), np.float32) for _ in range(6)]
+    sets = [{"x": x, "h0": x[0]} for x in made]
+    ones = results(content, sets, {"disabled_passes": [name]})
+    others = results(content, sets, {})
+    exact = passes_off.optional_passes(TOOLS)[name]
+    for one, other in zip(ones, others, strict=True):
+        found = compare(model, one, other, exact=exact)
+        assert found.agreement in (Agreement.SAME, Agreement.ROUNDED), found.reason
 
 
 @pytest.mark.parametrize("name", ["loopc-lift-growth", "tensor-expand-fourier"])

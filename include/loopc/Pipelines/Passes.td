@@ -125,7 +125,8 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
     The last pass of each stage of the pipeline. It changes nothing: where an
     invariant of the stage does not hold, which is a fault of the compiler, it
     says so where it is, and the compilation ends. It runs MLIR's verifier, too,
-    which the pass manager leaves out between passes where code is made.
+    which the pass manager leaves out between passes where code is made. At the
+    end of any stage no operation that is in no block uses a value.
 
     | stage | what holds at its end |
     |---|---|

@@ -20,6 +20,7 @@
 #include "StateWords.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Codegen/GPU/DeviceProgram.h"
+#include "loopc/Dialect/Device/IR/Conditions.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Walk.h"
@@ -523,7 +524,8 @@ void PartBuilder::setConditions(ValueRange values) {
         ValueRange{handle, arith::ExtUIOp::create(b, b.getI32Type(), holds)});
     handles.push_back(setting.handle);
   }
-  node.kernel->setAttr(kConditionsAttrName, b.getDenseI32ArrayAttr(handles));
+  node.kernel->setAttr(device::kConditionsAttrName,
+                       b.getDenseI32ArrayAttr(handles));
 }
 
 /// At the end of a kernel of one block, by one of its threads, when all have
@@ -560,7 +562,7 @@ void PartBuilder::build(StringRef name, const ProductTarget &target) {
   gpu::GPUFuncOp kernel = node.kernel;
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   // Of a kernel that sets none the list is empty.
-  kernel->setAttr(kConditionsAttrName, b.getDenseI32ArrayAttr({}));
+  kernel->setAttr(device::kConditionsAttrName, b.getDenseI32ArrayAttr({}));
   node.threads = part.isNest || hasShares(part) ? kBlockThreads : 1;
   kernel.setKnownBlockSizeAttr(b.getDenseI32ArrayAttr({node.threads, 1, 1}));
   b.setInsertionPointToStart(&kernel.getBody().front());

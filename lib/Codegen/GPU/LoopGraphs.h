@@ -16,9 +16,6 @@
 
 namespace loopc {
 
-/// Attribute of kernels of a graph: the conditions that they set (i32's).
-inline constexpr llvm::StringLiteral kConditionsAttrName = "loopc.conditions";
-
 /// A node of a graph; see device.graph.
 struct GraphNode {
   int32_t body = -1;

@@ -15,6 +15,7 @@
 #include "loopc-rt/cuda.h"
 #include "loopc/Codegen/GPU/DeviceProgram.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Device/IR/Conditions.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Walk.h"
@@ -184,7 +185,8 @@ Block *KernelLowering::returnBlock() {
 
 /// Who ends before its time, in a graph, lets no more iterations begin.
 void KernelLowering::clearConditions() {
-  auto handles = kernel->getAttrOfType<DenseI32ArrayAttr>(kConditionsAttrName);
+  auto handles =
+      kernel->getAttrOfType<DenseI32ArrayAttr>(device::kConditionsAttrName);
   if (!handles || handles.empty())
     return;
   // Calls of several threads at a time are undefined. There is one block.
@@ -287,7 +289,7 @@ void KernelLowering::lower(loop::CheckOp check) {
 /// and leaves what it found for the others.
 Value KernelLowering::isOver(Operation *poll) {
   Value failed = load(i32, field(offsetof(loopc_cuda_control, failed)));
-  if (poll == entryPoll && kernel->hasAttr(kConditionsAttrName)) {
+  if (poll == entryPoll && kernel->hasAttr(device::kConditionsAttrName)) {
     Value word = load(i32, field(offsetof(loopc_cuda_control, word)));
     return LLVM::OrOp::create(b, failed, word);
   }
@@ -483,6 +485,40 @@ static LogicalResult lowerReductions(gpu::GPUModuleOp kernels) {
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// What ends a kernel stands in its blocks, or in those of its parts: branches
+/// and loops around it have been lowered.
+static LogicalResult checkBlocks(gpu::GPUFuncOp kernel) {
+  return success(
+      !kernel
+           .walk([&](Operation *op) {
+             if (!isa<loop::CheckOp, loop::PollOp, device::PollOp,
+                      device::BarrierOp>(op) ||
+                 isa<gpu::GPUFuncOp, device::PartOp>(op->getParentOp()))
+               return WalkResult::advance();
+             op->emitOpError() << "stands in '" << op->getParentOp()->getName()
+                               << "', which has to be lowered before";
+             return WalkResult::interrupt();
+           })
+           .wasInterrupted());
+}
+
+/// Who sets conditions of a graph says which: it clears them where it ends
+/// before its time.
+static LogicalResult checkConditions(gpu::GPUFuncOp kernel) {
+  size_t numCalls = 0;
+  kernel.walk([&](LLVM::CallOp call) {
+    numCalls += call.getCallee() == StringRef(kSetConditionName);
+  });
+  auto handles =
+      kernel->getAttrOfType<DenseI32ArrayAttr>(device::kConditionsAttrName);
+  size_t numNamed = handles ? static_cast<size_t>(handles.size()) : 0;
+  if (numCalls == numNamed)
+    return success();
+  return kernel.emitOpError()
+         << "sets " << numCalls << " conditions, and attribute '"
+         << device::kConditionsAttrName << "' names " << numNamed;
+}
+
 namespace {
 struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
   void runOnOperation() override {
@@ -492,6 +528,8 @@ struct LowerKernels : loopc::impl::LowerKernelsBase<LowerKernels> {
     SmallVector<gpu::GPUFuncOp> functions(kernels.getOps<gpu::GPUFuncOp>());
     bool canFail = holdsOp<loop::CheckOp>(kernels);
     for (gpu::GPUFuncOp kernel : functions) {
+      if (failed(checkBlocks(kernel)) || failed(checkConditions(kernel)))
+        return signalPassFailure();
       KernelLowering lowering(kernels, kernel, barrier, messages);
       if (canFail)
         lowering.addEntryTest();

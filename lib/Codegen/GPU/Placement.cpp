@@ -62,7 +62,7 @@ public:
       : function(function), classes(classes), kernels(kernels),
         b(function.getLoc(), function) {}
 
-  void run();
+  LogicalResult run();
 
 private:
   bool isInKernel(Operation *op) {
@@ -77,7 +77,9 @@ private:
   void placeAllocation(Operation *op, const Uses &of);
   Value copyOrigin(Value origin, const Uses &of);
   void placeOrigin(Value origin, const Uses &of);
+  /// `value` where kernels can reach it; null where nobody knows its memory.
   Value twin(Value value);
+  LogicalResult readTwins();
   void placeCopies();
   void returnResults();
 
@@ -176,9 +178,11 @@ Value Placement::twin(Value value) {
   if (Value known = twins.lookup(value))
     return known;
   Operation *view = value.getDefiningOp();
-  assert(view && isViewOp(view) && "not a view of an origin");
+  Value source = view && isViewOp(view) ? twin(view->getOperand(0)) : Value();
+  if (!source)
+    return {};
   IRMapping mapping;
-  mapping.map(view->getOperand(0), twin(view->getOperand(0)));
+  mapping.map(view->getOperand(0), source);
   b.setInsertionPointAfter(view);
   Operation *made = b.clone(*view, mapping);
   for (auto [old, copy] : llvm::zip(view->getResults(), made->getResults())) {
@@ -312,7 +316,32 @@ void Placement::returnResults() {
   }
 }
 
-void Placement::run() {
+/// What kernels read is a twin.
+LogicalResult Placement::readTwins() {
+  for (Operation *kernel : kernels) {
+    WalkResult found = kernel->walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands()) {
+        Value value = operand.get();
+        if (!isa<MemRefType>(value.getType()) || !usesOf(value).isTwice() ||
+            kernel->isAncestor(value.getParentBlock()->getParentOp()))
+          continue;
+        Value other = twin(value);
+        if (!other) {
+          op->emitOpError("is in a kernel and uses a buffer that is neither "
+                          "allocated, an input, nor a constant of the model");
+          return WalkResult::interrupt();
+        }
+        operand.set(other);
+      }
+      return WalkResult::advance();
+    });
+    if (found.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Placement::run() {
   collect();
   returnResults();
   placeCopies();
@@ -320,16 +349,8 @@ void Placement::run() {
   for (auto &[id, of] : all)
     for (Value origin : of.origins)
       placeOrigin(origin, of);
-  // What kernels read is a twin.
-  for (Operation *kernel : kernels)
-    kernel->walk([&](Operation *op) {
-      for (OpOperand &operand : op->getOpOperands()) {
-        Value value = operand.get();
-        if (isa<MemRefType>(value.getType()) && usesOf(value).isTwice() &&
-            !kernel->isAncestor(value.getParentBlock()->getParentOp()))
-          operand.set(twin(value));
-      }
-    });
+  if (failed(readTwins()))
+    return failure();
   for (auto &[id, of] : all)
     for (Operation *op : of.allocations)
       placeAllocation(op, of);
@@ -346,6 +367,7 @@ void Placement::run() {
       gpu::DeallocOp::create(b, TypeRange(), ValueRange(), free.getMemref());
       classes.erase(free);
     }
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -363,8 +385,8 @@ struct PlaceBuffers : loopc::impl::PlaceBuffersBase<PlaceBuffers> {
     AliasClasses classes(function);
     llvm::SetVector<Operation *> regions;
     function.walk([&](device::RegionOp region) { regions.insert(region); });
-    if (!regions.empty())
-      Placement(function, classes, regions).run();
+    if (!regions.empty() && failed(Placement(function, classes, regions).run()))
+      signalPassFailure();
   }
 };
 } // namespace

@@ -108,3 +108,21 @@ func.func @seen(%n: i64) -> memref<130x130xf32> {
   }
   return %r#0 : memref<130x130xf32>
 }
+
+// What has chosen one of two buffers before reads all of what is filled.
+// CHECK-NOT: {{^}}chosen: border
+func.func @chosen(%c: i1, %x: memref<258x258xf32>) -> memref<258x258xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<258x258xf32>
+  %from = arith.select %c, %y, %x : memref<258x258xf32>
+  %part = memref.subview %from[1, 1] [256, 256] [1, 1] : memref<258x258xf32> to memref<256x256xf32, strided<[258, 1], offset: 259>>
+  linalg.fill ins(%zero : f32) outs(%y : memref<258x258xf32>)
+  %inside = memref.subview %y[1, 1] [256, 256] [1, 1] : memref<258x258xf32> to memref<256x256xf32, strided<[258, 1], offset: 259>>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%part : memref<256x256xf32, strided<[258, 1], offset: 259>>) outs(%inside : memref<256x256xf32, strided<[258, 1], offset: 259>>) {
+  ^bb0(%a: f32, %b: f32):
+    %n = math.exp %a : f32
+    linalg.yield %n : f32
+  }
+  return %y : memref<258x258xf32>
+}

@@ -74,3 +74,19 @@ func.func @rows(%x: memref<?x?x?xf32>, %n: index, %h: index, %w: index, %first: 
   }
   return %y : memref<?x?x?xf32>
 }
+
+// A row of an open length, at the end of what grows: with the axis of one
+// element before it, it would have no known stride, and no vectors.
+// CHECK-LABEL: func @appended(
+// CHECK-NOT: memref.collapse_shape
+// CHECK: math.tanh %{{.*}} : vector<16xf32>
+// CHECK: vector.store
+func.func @appended(%x: memref<1x1x?xf32>, %y: memref<?x?x?xf32>, %n: index, %at: index) {
+  %row = memref.subview %y[%at, %at, 0] [1, 1, %n] [1, 1, 1] : memref<?x?x?xf32> to memref<1x1x?xf32, strided<[?, ?, 1], offset: ?>>
+  linalg.generic {indexing_maps = [#three, #three], iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : memref<1x1x?xf32>) outs(%row : memref<1x1x?xf32, strided<[?, ?, 1], offset: ?>>) {
+  ^bb0(%p: f32, %o: f32):
+    %t = math.tanh %p : f32
+    linalg.yield %t : f32
+  }
+  return
+}

@@ -77,10 +77,10 @@ module attributes {gpu.container_module} {
 // CHECK: llvm.icmp "eq" %[[STATUS]]
 module attributes {gpu.container_module} {
   gpu.module @loopc_kernels {
-    llvm.func @step(%control: !llvm.ptr, %state: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    llvm.func @step(%control: !llvm.ptr, %state: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel, loopc.conditions = array<i32: 0>} {
       llvm.return
     }
-    llvm.func @begin(%control: !llvm.ptr, %state: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel} {
+    llvm.func @begin(%control: !llvm.ptr, %state: !llvm.ptr) attributes {gpu.kernel, nvvm.kernel, loopc.conditions = array<i32: 0>} {
       llvm.return
     }
   }

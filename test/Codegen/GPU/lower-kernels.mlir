@@ -118,6 +118,10 @@ gpu.module @loopc_kernels {
   // CHECK-NEXT: cf.br ^[[REST]]
   llvm.func @cudaGraphSetConditional(i64, i32)
   gpu.func @latch(%control: !llvm.ptr, %state: !llvm.ptr) kernel attributes {loopc.conditions = array<i32: 2>} {
+    %place = llvm.getelementptr %state[2] : (!llvm.ptr) -> !llvm.ptr, i64
+    %handle = llvm.load %place : !llvm.ptr -> i64
+    %one = llvm.mlir.constant(1 : i32) : i32
+    llvm.call @cudaGraphSetConditional(%handle, %one) : (i64, i32) -> ()
     gpu.return
   }
   // CHECK: llvm.func internal @loopc_barrier

@@ -349,3 +349,44 @@ gpu.module @k {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @k {
+  llvm.func @a(!llvm.ptr, !llvm.ptr) attributes {gpu.kernel}
+}
+func.func @graph_of_what_does_not_say(%n: index) {
+  // expected-error @+1 {{names @k::@a, which does not say by 'loopc.conditions' which conditions it sets}}
+  device.graph [@k::@a] nodes [-1, -1, 0, 1] handles 0 words 0 blocks(%n) args()
+  return
+}
+
+// -----
+
+gpu.module @k {
+  llvm.func @a(!llvm.ptr, !llvm.ptr) attributes {gpu.kernel, loopc.conditions = array<i32: 1>}
+}
+func.func @graph_of_another_condition(%n: index) {
+  // expected-error @+1 {{names @k::@a, which sets condition 1 of 1}}
+  device.graph [@k::@a] nodes [-1, -1, 0, 1, -1, 0, 1, 0] handles 1 words 1 blocks(%n) args()
+  return
+}
+
+// -----
+
+gpu.module @k {
+  llvm.func @a(!llvm.ptr, !llvm.ptr) attributes {gpu.kernel, loopc.conditions = array<i32>}
+}
+func.func @graph_without_end(%n: index) {
+  // expected-error @+1 {{has condition 0, which no kernel sets}}
+  device.graph [@k::@a] nodes [-1, -1, 0, 1, -1, 0, 1, 0] handles 1 words 1 blocks(%n) args()
+  return
+}
+
+// -----
+
+func.func @graph_of_nothing(%n: index) {
+  // expected-error @+1 {{names @k::@a, which is no kernel}}
+  device.graph [@k::@a] nodes [-1, -1, 0, 1] handles 0 words 0 blocks(%n) args()
+  return
+}

@@ -126,3 +126,166 @@ func.func @view_that_moves(%y: memref<128xf32>, %f: f32) {
   } {loopc.parallel}
   return
 }
+
+// Numbers of 8 bits wrap around: iterations `i` and `i + 256` are one place.
+// CHECK-LABEL: func.func @narrow_place(
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @narrow_place(%x: memref<?xf32>, %n: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %short = arith.index_cast %i : index to i8
+    %at = arith.index_castui %short : i8 to index
+    memref.store %f, %x[%at] : memref<?xf32>
+  } {loopc.parallel}
+  return
+}
+
+// CHECK-LABEL: func.func @narrow_product(
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @narrow_product(%x: memref<?xf32>, %f: f32) {
+  %c0 = arith.constant 0 : i8
+  %c1 = arith.constant 1 : i8
+  %c64 = arith.constant 64 : i8
+  scf.for %i = %c0 to %c64 step %c1 : i8 {
+    %product = arith.muli %i, %c64 : i8
+    %at = arith.index_castui %product : i8 to index
+    memref.store %f, %x[%at] : memref<?xf32>
+  } {loopc.parallel}
+  return
+}
+
+// By 4, -1 and 3 both have the quotient 0 towards zero and the remainder 3 of
+// the number below; numbers that are not negative have one quotient.
+// CHECK-LABEL: func.func @two_roundings(
+// CHECK-NOT: loopc.parallel
+// CHECK: memref.store
+// CHECK-NEXT: }
+// CHECK-NOT: loopc.parallel
+// CHECK: memref.store
+// CHECK-NEXT: } {loopc.parallel}
+func.func @two_roundings(%x: memref<?x4xf32>, %y: memref<?x4xf32>, %n: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %before = arith.subi %i, %c4 : index
+    %q = arith.divsi %before, %c4 : index
+    %r = affine.apply affine_map<(d0) -> (d0 mod 4)>(%before)
+    memref.store %f, %x[%q, %r] : memref<?x4xf32>
+  } {loopc.parallel}
+  scf.for %i = %c0 to %n step %c1 {
+    %q = arith.divui %i, %c4 : index
+    %r = affine.apply affine_map<(d0) -> (d0 mod 4)>(%i)
+    memref.store %f, %y[%q, %r] : memref<?x4xf32>
+  } {loopc.parallel}
+  return
+}
+
+// A view that goes backwards begins at its last place in memory.
+// CHECK-LABEL: func.func @backwards(
+// CHECK: memref.store
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func @backwards(%x: memref<?xf32>, %n: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %first = arith.muli %i, %c2 : index
+    %view = memref.reinterpret_cast %x to offset: [%first], sizes: [4], strides: [-1] : memref<?xf32> to memref<4xf32, strided<[-1], offset: ?>>
+    scf.for %j = %c0 to %c4 step %c1 {
+      memref.store %f, %view[%j] : memref<4xf32, strided<[-1], offset: ?>>
+    }
+  } {loopc.parallel}
+  return
+}
+
+// What a loop of one iteration carries is not the number of the iteration: all
+// of these write to place 63.
+// CHECK-LABEL: func.func @carried_number(
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @carried_number(%x: memref<64xf32>, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c63 = arith.constant 63 : index
+  %c64 = arith.constant 64 : index
+  scf.for %i = %c0 to %c64 step %c1 {
+    %rest = arith.subi %c63, %i : index
+    %0 = scf.for %j = %c0 to %c1 step %c1 iter_args(%carried = %rest) -> (index) {
+      %at = arith.addi %i, %carried : index
+      memref.store %f, %x[%at] : memref<64xf32>
+      scf.yield %carried : index
+    }
+  } {loopc.parallel}
+  return
+}
+
+// Groups of 8 rows of `n` elements, by whole vectors, where there are rows: the
+// last vector ends where the next group begins. Of 7 rows it may end behind.
+// CHECK-LABEL: func.func @groups_of_rows(
+// CHECK: vector.store
+// CHECK-NEXT: } {loopc.parallel}
+// CHECK-NEXT: } {loopc.parallel}
+// CHECK: vector.store
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func @groups_of_rows(%x: memref<?xf32>, %y: memref<?xf32>, %rows: index, %n: index, %f: vector<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %some = arith.cmpi ne, %rows, %c0 : index
+  %eight = arith.muli %n, %c8 : index
+  %elements = arith.select %some, %eight, %c0 : index
+  scf.for %i = %c0 to %rows step %c8 {
+    %first = arith.muli %i, %n : index
+    scf.for %j = %c0 to %elements step %c8 {
+      %at = arith.addi %first, %j : index
+      vector.store %f, %x[%at] : memref<?xf32>, vector<8xf32>
+    } {loopc.parallel}
+  } {loopc.parallel}
+  %seven = arith.muli %n, %c7 : index
+  %fewer = arith.select %some, %seven, %c0 : index
+  scf.for %i = %c0 to %rows step %c7 {
+    %first = arith.muli %i, %n : index
+    scf.for %j = %c0 to %fewer step %c8 {
+      %at = arith.addi %first, %j : index
+      vector.store %f, %y[%at] : memref<?xf32>, vector<8xf32>
+    }
+  } {loopc.parallel}
+  return
+}
+
+// Of vectors of 4 lanes at most 3 are stored, where the next iteration begins.
+// CHECK-LABEL: func.func @masked(
+// CHECK: vector.maskedstore
+// CHECK-NEXT: } {loopc.parallel}
+// CHECK: vector.maskedstore
+// CHECK-NEXT: }
+// CHECK-NEXT: return
+func.func @masked(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %f: vector<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c4 = arith.constant 4 : index
+  scf.for %i = %c0 to %n step %c3 {
+    %left = arith.subi %n, %i : index
+    %three = arith.minsi %left, %c3 : index
+    %some = arith.maxsi %three, %c0 : index
+    %mask = vector.create_mask %some : vector<4xi1>
+    vector.maskedstore %x[%i], %mask, %f : memref<?xf32>, vector<4xi1>, vector<4xf32>
+  } {loopc.parallel}
+  scf.for %i = %c0 to %n step %c3 {
+    %left = arith.subi %n, %i : index
+    %four = arith.minsi %left, %c4 : index
+    %some = arith.maxsi %four, %c3 : index
+    %mask = vector.create_mask %some : vector<4xi1>
+    vector.maskedstore %y[%i], %mask, %f : memref<?xf32>, vector<4xi1>, vector<4xf32>
+  } {loopc.parallel}
+  return
+}

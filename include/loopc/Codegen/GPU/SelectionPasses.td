@@ -94,7 +94,8 @@ def HoistAllocations
   }];
   let options = [Kernel_LibdeviceOption];
   let dependentDialects = ["::mlir::arith::ArithDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def SplitSums : Pass<"loopc-split-sums", "::mlir::func::FuncOp"> {

@@ -22,13 +22,25 @@ using namespace loopc;
 /// loop it is the time that counts.
 static constexpr int64_t kSmallBytes = 128 << 10, kSmallBytesInLoop = 16 << 10;
 
-/// True if `user` is in `loop`, or may make a view of a buffer that it is
-/// given, or give it to others.
-static bool mayHandOn(Operation *user, LoopLikeOpInterface loop) {
-  return loop->isProperAncestor(user) ||
-         user->hasTrait<OpTrait::IsTerminator>() ||
+/// True if `user` may make a view of a buffer that it is given, or give it to
+/// others.
+static bool mayHandOn(Operation *user) {
+  return user->hasTrait<OpTrait::IsTerminator>() ||
          llvm::any_of(user->getResultTypes(), llvm::IsaPred<BaseMemRefType>) ||
          (user->getNumRegions() != 0 && !isa<linalg::LinalgOp>(user));
+}
+
+/// True if between `fill` and what follows on it only views are the memory of
+/// `buffer`, which is allocated: nobody has chosen it before, or carries it.
+static bool isKnownByViews(Value buffer, linalg::FillOp fill) {
+  Block *block = fill->getBlock();
+  bool isOfBlock = getViewRoot(buffer).getParentBlock() == block;
+  return llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+    if (isViewOp(user))
+      return isKnownByViews(user->getResult(0), fill);
+    Operation *at = block->findAncestorOpInBlock(*user);
+    return (isOfBlock && at && fill->isBeforeInBlock(at)) || !mayHandOn(user);
+  });
 }
 
 /// True if `buffer`, which `loop` carries, is handed on by nothing but the end
@@ -64,7 +76,8 @@ static bool isCarriedAlone(Value buffer) {
       continue;
     bool isOwned = init.getDefiningOp<memref::AllocOp>() &&
                    llvm::all_of(init.getUsers(), [&](Operation *user) {
-                     return user == loop || !mayHandOn(user, loop);
+                     return user == loop ||
+                            !(loop->isProperAncestor(user) || mayHandOn(user));
                    });
     if (!isOwned || !isAnother(init) || !isAnother(next) ||
         !llvm::is_contained(loop.getRegionIterArgs(), next))
@@ -118,7 +131,8 @@ std::optional<BorderPlan> loopc::planBorder(linalg::FillOp fill) {
   auto type = dyn_cast<MemRefType>(buffer.getType());
   if (!type || !type.getLayout().isIdentity() ||
       !type.getElementType().isIntOrFloat() ||
-      !(buffer.getDefiningOp<memref::AllocOp>() || isCarriedAlone(buffer)))
+      !(buffer.getDefiningOp<memref::AllocOp>() ? isKnownByViews(buffer, fill)
+                                                : isCarriedAlone(buffer)))
     return std::nullopt;
   int64_t small = fill->getParentOfType<LoopLikeOpInterface>()
                       ? kSmallBytesInLoop

@@ -320,12 +320,22 @@ bool loopc::canCount(ArrayRef<int64_t> extents) {
   return !overflows;
 }
 
+/// True if a reshape puts the axes of `type` together, and the last one has as
+/// known a stride as before: an open axis may have one element, which takes the
+/// stride of the axis before it away, and with it the vectors.
+static bool canCollapse(MemRefType type,
+                        ArrayRef<ReassociationIndices> groups) {
+  using memref::CollapseShapeOp;
+  return CollapseShapeOp::isGuaranteedCollapsible(type, groups) &&
+         (!type.isLastDimUnitStride() ||
+          CollapseShapeOp::computeCollapsedType(type, groups)
+              .isLastDimUnitStride());
+}
+
 bool loopc::canGroup(Value buffer, ArrayRef<ReassociationIndices> groups) {
-  if (!canCount(cast<MemRefType>(buffer.getType()).getShape()))
-    return false;
-  return memref::CollapseShapeOp::isGuaranteedCollapsible(
-             cast<MemRefType>(buffer.getType()), groups) ||
-         cutAcross(buffer, groups);
+  auto type = cast<MemRefType>(buffer.getType());
+  return canCount(type.getShape()) &&
+         (canCollapse(type, groups) || cutAcross(buffer, groups));
 }
 
 static OpFoldResult multiply(OpBuilder &b, Location loc, OpFoldResult x,
@@ -342,8 +352,7 @@ static OpFoldResult multiply(OpBuilder &b, Location loc, OpFoldResult x,
 // seen so, and cut.
 Value loopc::groupBuffer(OpBuilder &b, Location loc, Value buffer,
                          ArrayRef<ReassociationIndices> groups) {
-  if (memref::CollapseShapeOp::isGuaranteedCollapsible(
-          cast<MemRefType>(buffer.getType()), groups))
+  if (canCollapse(cast<MemRefType>(buffer.getType()), groups))
     return memref::CollapseShapeOp::create(b, loc, buffer, groups);
   memref::SubViewOp view = cutAcross(buffer, groups);
   Value source =

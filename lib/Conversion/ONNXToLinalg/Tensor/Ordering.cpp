@@ -411,7 +411,7 @@ TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
 TopK::Tensors TopK::selectInParallel(ValueRange results) {
   Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
   return onlyIf(some, results, [&]() -> Tensors {
-    BestOfLines order{l.in(0), isUnsigned, isLargest, axis, count, k};
+    BestOfLines order{l.in(0), isUnsigned, isLargest, isPacked, axis, count, k};
     Value indices = findBestOfLines(l, order);
     Dims target = l.dims(l.in(0));
     target[axis] = count;

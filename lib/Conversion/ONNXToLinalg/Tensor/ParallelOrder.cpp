@@ -20,7 +20,8 @@ using IP = arith::CmpIPredicate;
 static constexpr int64_t kFew = 16;
 /// Extents of lines up to which counting is less than that.
 static constexpr int64_t kShortLine = 256;
-/// What is taken off for the index of an element in its key.
+/// What is taken off for the index of an element in its key: all lines that can
+/// be packed end there, and the largest number of 64 bits is no key.
 static constexpr int64_t kLastIndex = 0xFFFFFFFE;
 
 namespace {
@@ -34,8 +35,6 @@ public:
   Value run();
 
 private:
-  /// Whether value and index are one number of 64 bits.
-  bool isPacked() const { return element.getIntOrFloatBitWidth() <= 32; }
   Value key(OpBuilder &b, Location loc, Value value, Value index);
   Value makeKeys();
   Value findByRounds(Value keys);
@@ -63,7 +62,7 @@ private:
 Value ParallelOrder::key(OpBuilder &at, Location loc, Value value,
                          Value index) {
   ImplicitLocOpBuilder b(loc, at);
-  unsigned width = isPacked() ? 32 : 64;
+  unsigned width = order.isPacked ? 32 : 64;
   Type integer = b.getIntegerType(width);
   auto constant = [&](Type type, int64_t number) -> Value {
     return arith::ConstantOp::create(
@@ -73,10 +72,9 @@ Value ParallelOrder::key(OpBuilder &at, Location loc, Value value,
   int64_t most = width == 32 ? INT32_MAX : INT64_MAX;
   Value bits;
   if (isa<FloatType>(element)) {
-    if (isPacked() && !element.isF32())
-      value =
-          NodeLowering::castScalar(b, loc, value, false, b.getF32Type(), false);
-    Type type = value.getType();
+    Type type = order.isPacked ? Type(b.getF32Type()) : b.getF64Type();
+    if (element != type)
+      value = NodeLowering::castScalar(b, loc, value, false, type, false);
     // Both zeros are equal, and so is all that is no number.
     Value zero = arith::ConstantOp::create(b, b.getFloatAttr(type, 0));
     Value isZero =
@@ -101,7 +99,7 @@ Value ParallelOrder::key(OpBuilder &at, Location loc, Value value,
   }
   if (!order.isLargest)
     bits = arith::XOrIOp::create(b, bits, constant(integer, -1));
-  if (!isPacked())
+  if (!order.isPacked)
     return bits;
   Value high = arith::ShLIOp::create(b, arith::ExtSIOp::create(b, i64, bits),
                                      constant(i64, 32));
@@ -232,7 +230,7 @@ Value ParallelOrder::findByRanks(Value keys) {
       l.filled(dims, zero), rank,
       [&](OpBuilder &b, Location loc, ValueRange v) -> Value {
         Value isBetter = arith::CmpIOp::create(b, loc, IP::sgt, v[1], v[0]);
-        if (!isPacked()) {
+        if (!order.isPacked) {
           Value isEqual = arith::CmpIOp::create(b, loc, IP::eq, v[1], v[0]);
           Value mine = linalg::IndexOp::create(b, loc, order.axis);
           Value other = linalg::IndexOp::create(b, loc, rank);
@@ -264,7 +262,7 @@ Value ParallelOrder::run() {
   std::optional<int64_t> length =
       getConstantIntValue(l.dim(order.input, order.axis));
   bool isShort = length && *length <= kShortLine && (!wanted || *wanted > 1);
-  if (!isPacked() || isShort || (wanted && *wanted > kFew))
+  if (!order.isPacked || isShort || (wanted && *wanted > kFew))
     return findByRanks(keys);
   if (wanted)
     return findByRounds(keys);

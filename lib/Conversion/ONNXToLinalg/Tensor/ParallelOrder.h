@@ -17,6 +17,7 @@ namespace loopc {
 struct BestOfLines {
   mlir::Value input; ///< of integers or floats
   bool isUnsigned = false, isLargest = true;
+  bool isPacked = false; ///< value and index fit in one number of 64 bits
   int64_t axis = 0;
   /// How many of each line: as the result's extent, and as an index that is no
   /// larger than the line.

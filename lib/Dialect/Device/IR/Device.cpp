@@ -7,12 +7,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Device/IR/Device.h"
+#include "loopc/Dialect/Device/IR/Conditions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -217,5 +219,32 @@ LogicalResult GraphOp::verify() {
     return emitOpError("has a state of ")
            << getWords() << " words for " << getHandles() << " handles and "
            << getArguments().size() << " arguments";
+  return success();
+}
+
+// A kernel that does not say what it sets clears nothing where it fails, and
+// the loop goes on without end.
+LogicalResult GraphOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  llvm::SmallBitVector set(getHandles());
+  for (auto name : getKernels().getAsRange<SymbolRefAttr>()) {
+    Operation *kernel = symbols.lookupNearestSymbolFrom(*this, name);
+    if (!kernel || !kernel->hasAttr(gpu::GPUDialect::getKernelFuncAttrName()))
+      return emitOpError("names ") << name << ", which is no kernel";
+    auto conditions =
+        kernel->getAttrOfType<DenseI32ArrayAttr>(kConditionsAttrName);
+    if (!conditions)
+      return emitOpError("names ")
+             << name << ", which does not say by '" << kConditionsAttrName
+             << "' which conditions it sets";
+    for (int32_t handle : conditions.asArrayRef()) {
+      if (handle < 0 || handle >= static_cast<int64_t>(getHandles()))
+        return emitOpError("names ") << name << ", which sets condition "
+                                     << handle << " of " << getHandles();
+      set.set(handle);
+    }
+  }
+  if (!set.all())
+    return emitOpError("has condition ")
+           << set.find_first_unset() << ", which no kernel sets";
   return success();
 }

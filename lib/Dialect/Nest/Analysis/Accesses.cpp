@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,6 +16,21 @@
 using namespace mlir;
 using namespace loopc;
 
+/// A constant that `value` does not exceed, by the least and the largest that
+/// it is made of; none where nothing says so.
+static std::optional<int64_t> findMost(Value value, unsigned depth = 4) {
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (depth == 0 || !isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> one = findMost(op->getOperand(0), depth - 1),
+                         other = findMost(op->getOperand(1), depth - 1);
+  if (isa<arith::MaxSIOp>(op))
+    return one && other ? std::optional(std::max(*one, *other)) : std::nullopt;
+  return one && other ? std::min(*one, *other) : one ? one : other;
+}
+
 /// So many elements of `mask` along `axis` may be set, which has `size`.
 static int64_t countMasked(Value mask, size_t axis, int64_t size) {
   if (!mask)
@@ -22,8 +38,7 @@ static int64_t countMasked(Value mask, size_t axis, int64_t size) {
   if (auto known = mask.getDefiningOp<vector::ConstantMaskOp>())
     return known.getMaskDimSizes()[axis];
   if (auto made = mask.getDefiningOp<vector::CreateMaskOp>())
-    if (std::optional<int64_t> count =
-            getConstantIntValue(made.getOperands()[axis]))
+    if (std::optional<int64_t> count = findMost(made.getOperands()[axis]))
       return std::clamp<int64_t>(*count, 0, size);
   return size;
 }

@@ -105,6 +105,19 @@ static bool maybeEndless(Value value, unsigned depth = kDepth) {
          llvm::any_of(op->getOperands(), is);
 }
 
+bool loopc::mayWrap(Operation *op) {
+  auto isWide = [](Value value) {
+    Type type = value.getType();
+    return type.isIndex() || type.getIntOrFloatBitWidth() >= 64;
+  };
+  if (isa<arith::IndexCastUIOp, arith::ExtUIOp>(op))
+    return !isWide(op->getOperand(0));
+  return !isWide(op->getResult(0)) &&
+         !isa<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::SelectOp,
+              arith::DivUIOp, arith::DivSIOp, arith::CeilDivSIOp,
+              arith::FloorDivSIOp, arith::RemUIOp, arith::RemSIOp>(op);
+}
+
 static bool isNonNegative(Value value, unsigned depth) {
   if (std::optional<int64_t> known = getConstantIntValue(value))
     return *known >= 0;
@@ -126,7 +139,7 @@ static bool isNonNegative(Value value, unsigned depth) {
              arith::DivUIOp, arith::DivSIOp, arith::CeilDivUIOp,
              arith::CeilDivSIOp, arith::FloorDivSIOp, arith::RemUIOp,
              arith::RemSIOp, arith::IndexCastOp>(op) &&
-         llvm::all_of(op->getOperands(), is);
+         !mayWrap(op) && llvm::all_of(op->getOperands(), is);
 }
 
 scf::ForOp loopc::getLoopOf(Value value) {

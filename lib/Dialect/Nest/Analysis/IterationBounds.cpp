@@ -153,6 +153,31 @@ IterationPlaces::findBoundsAt(scf::ForOp loop, Operation *at) const {
   return bounds;
 }
 
+/// What an iteration of `loop` is below. Of two numbers that is not the one
+/// below which no iteration is:
+///
+///   scf.for %i = 0 to select(%c, %n, 0)    // %n
+static Value findUpperBound(scf::ForOp loop) {
+  Value upper = loop.getUpperBound();
+  auto select = upper.getDefiningOp<arith::SelectOp>();
+  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
+  if (!select || !first)
+    return upper;
+  auto isNever = [&](Value value) {
+    return getConstantIntValue(value).value_or(*first + 1) <= *first;
+  };
+  if (isNever(select.getFalseValue()))
+    return select.getTrueValue();
+  return isNever(select.getTrueValue()) ? select.getFalseValue() : upper;
+}
+
+bool IterationPlaces::Sum::isMultipleOf(int64_t number) const {
+  return !isOther && parts.empty() && constant % number == 0 &&
+         llvm::all_of(terms, [&](const auto &entry) {
+           return entry.second % number == 0;
+         });
+}
+
 /// Upper bounds of `value`, which varies: any of them holds at `at`.
 SmallVector<IterationPlaces::Sum, 1>
 IterationPlaces::mostOf(Value value, Operation *at) const {
@@ -164,9 +189,10 @@ IterationPlaces::mostOf(Value value, Operation *at) const {
   Sum begin = sumOf(loop.getLowerBound());
   int64_t by =
       std::max<int64_t>(getConstantIntValue(loop.getStep()).value_or(1), 1);
-  SmallVector<Sum, 1> all = sumsOfMin(loop.getUpperBound());
+  Value upper = findUpperBound(loop);
+  SmallVector<Sum, 1> all = sumsOfMin(upper);
   if (all.size() > 1)
-    all.push_back(sumOf(loop.getUpperBound()));
+    all.push_back(sumOf(upper));
   for (Sum &guard : findGuards(loop.getUpperBound(), loop)) {
     --guard.constant;
     all.push_back(std::move(guard));
@@ -179,7 +205,7 @@ IterationPlaces::mostOf(Value value, Operation *at) const {
       last = begin;
       last.constant += (length.constant - 1) / by * by;
     } else {
-      --last.constant;
+      last.constant -= length.isMultipleOf(by) ? by : 1;
     }
   }
   if (at && loop->isProperAncestor(at))

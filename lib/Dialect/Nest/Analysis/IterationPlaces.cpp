@@ -84,13 +84,29 @@ bool IterationPlaces::Sum::isEqual(const Sum &other) const {
 
 IterationPlaces::Sum IterationPlaces::partOf(Value value,
                                              std::optional<int64_t> divisor,
-                                             Value by, bool isQuotient) const {
+                                             Value by, bool isQuotient,
+                                             Rounding rounding) const {
   Sum sum;
-  if (divisor ? *divisor > 0 : by && !varies(by))
-    sum.parts.push_back({value, divisor, divisor ? Value() : by, isQuotient});
-  else
+  if (divisor ? *divisor <= 0 : !by || varies(by)) {
     sum.isOther = true;
+    return sum;
+  }
+  // Of a number that is not negative all are the same; a divisor that only the
+  // run knows may be a large number or a negative one.
+  if ((divisor || rounding != Rounding::Unsigned) &&
+      (loopc::isNonNegative(value) || isNonNegative(sumOf(value))))
+    rounding = Rounding::Down;
+  sum.parts.push_back(
+      {value, divisor, divisor ? Value() : by, isQuotient, rounding});
   return sum;
+}
+
+/// How `op`, a division or a remainder, rounds.
+static IterationPlaces::Rounding getRounding(Operation *op) {
+  using Rounding = IterationPlaces::Rounding;
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    return Rounding::Unsigned;
+  return isa<arith::FloorDivSIOp>(op) ? Rounding::Down : Rounding::ToZero;
 }
 
 IterationPlaces::Sum IterationPlaces::productOf(const Sum &sum,
@@ -146,9 +162,10 @@ IterationPlaces::Sum IterationPlaces::sumOf(AffineExpr expr,
   case AffineExprKind::FloorDiv:
   case AffineExprKind::Mod:
     if (Value value = operandOf(both.getLHS()); value && varies(value))
-      return partOf(
-          value, factor ? std::optional(factor.getValue()) : std::nullopt,
-          operandOf(both.getRHS()), both.getKind() == AffineExprKind::FloorDiv);
+      return partOf(value,
+                    factor ? std::optional(factor.getValue()) : std::nullopt,
+                    operandOf(both.getRHS()),
+                    both.getKind() == AffineExprKind::FloorDiv, Rounding::Down);
     break;
   default:
     break;
@@ -187,7 +204,7 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Value value) const {
       return sum;
   }
   // A loop of one iteration is where it begins.
-  auto loop = scf::getForInductionVarOwner(value);
+  scf::ForOp loop = getLoopOf(value);
   std::optional<APInt> trips =
       loop && value != induction ? loop.getStaticTripCount() : std::nullopt;
   if (trips && trips->isOne())
@@ -199,6 +216,10 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Value value) const {
 
 IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
   Sum sum;
+  if (!op->getResult(0).getType().isIntOrIndex() || mayWrap(op)) {
+    sum.isOther = true;
+    return sum;
+  }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op))
     return sumOf(op->getOperand(0));
   if (isa<arith::AddIOp, arith::SubIOp>(op)) {
@@ -232,7 +253,7 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
       isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op);
   if (isQuotient || isa<arith::RemUIOp, arith::RemSIOp>(op))
     return partOf(op->getOperand(0), getConstantIntValue(op->getOperand(1)),
-                  op->getOperand(1), isQuotient);
+                  op->getOperand(1), isQuotient, getRounding(op));
   if (auto select = dyn_cast<arith::SelectOp>(op))
     if (std::optional<Sum> next = findSuccessor(select))
       return *next;
@@ -299,6 +320,8 @@ IterationPlaces::rangeOf(memref::ReinterpretCastOp view) const {
   length.constant = 1;
   for (auto [size, stride] :
        llvm::zip_equal(view.getMixedSizes(), view.getMixedStrides())) {
+    if (getConstantIntValue(stride).value_or(0) < 0)
+      return std::nullopt;
     Sum last = sumOf(size);
     --last.constant;
     length.add(productOf(last, stride), 1);

@@ -279,7 +279,8 @@ def Device_WaitOp : Device_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def Device_GraphOp : Device_Op<"graph", [
-    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+    AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "the GPU is given a graph of kernels and conditions to do";
   let description = [{
     Each of `nodes` is four numbers: the condition in whose body the node is, or
@@ -291,9 +292,17 @@ def Device_GraphOp : Device_Op<"graph", [
 
     There is one of `blocks` for each kernel, in their order. Kernels are given
     the run's control and the graph's state, which begins with a word for each
-    of the `handles` and goes on with `arguments`: `words` in all.
+    of the `handles` and goes on with `arguments`: `words` in all. Each says by
+    `loopc.conditions` which conditions it sets, and which it clears where it
+    ends before its time; some kernel sets each of them.
 
     ```mlir
+    gpu.module @kernels {
+      llvm.func @begin(!llvm.ptr, !llvm.ptr)
+          attributes {gpu.kernel, loopc.conditions = array<i32: 0>}
+      llvm.func @step(!llvm.ptr, !llvm.ptr)
+          attributes {gpu.kernel, loopc.conditions = array<i32: 0>}
+    }
     func.func @count(%n: i64) {
       %one = arith.constant 1 : index
       device.graph [@kernels::@begin, @kernels::@step]

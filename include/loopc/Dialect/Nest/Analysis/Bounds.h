@@ -20,6 +20,10 @@ namespace loopc {
 /// of: what is added and multiplied there counts elements, which do not wrap.
 bool isNonNegative(mlir::Value value);
 
+/// True if the integer that `op` computes may wrap around where an address does
+/// not: i and i + 256 are one i8. What extends a sign does not.
+bool mayWrap(mlir::Operation *op);
+
 /// The loop whose induction variable `value` is; null if it is none's. (MLIR's
 /// getForInductionVarOwner() gives the loop of what iterations carry, too.)
 mlir::scf::ForOp getLoopOf(mlir::Value value);

@@ -35,6 +35,10 @@ public:
   findConflict(llvm::ArrayRef<Access> accesses,
                llvm::function_ref<mlir::Value(mlir::Value)> rootOf) const;
 
+  /// Where a quotient is rounded to. One of `divsi` and a remainder of `mod` do
+  /// not tell what was divided: -1 and 3 both have 0 and 3, by 4.
+  enum class Rounding { Down, ToZero, Unsigned };
+
 private:
   /// The quotient, or the remainder, of the number `value + plus`.
   struct Part {
@@ -42,12 +46,13 @@ private:
     std::optional<int64_t> divisor;
     mlir::Value by; ///< null where the divisor is known
     bool isQuotient;
+    Rounding rounding; ///< Down for numbers that are not negative
     int64_t plus = 0;
 
     bool operator==(const Part &other) const {
       return value == other.value && divisor == other.divisor &&
              by == other.by && isQuotient == other.isQuotient &&
-             plus == other.plus;
+             rounding == other.rounding && plus == other.plus;
     }
   };
 
@@ -68,6 +73,8 @@ private:
       return terms.empty() && parts.empty() && !isOther;
     }
     bool isEqual(const Sum &other) const;
+    /// True if it is one whatever the terms are.
+    bool isMultipleOf(int64_t number) const;
   };
 
   /// The numbers that an index has in one iteration: from `first` on, which
@@ -101,7 +108,7 @@ private:
   Sum findSumOf(mlir::Value value) const;
   Sum findSumOf(mlir::Operation *op) const;
   Sum partOf(mlir::Value value, std::optional<int64_t> divisor, mlir::Value by,
-             bool isQuotient) const;
+             bool isQuotient, Rounding rounding) const;
   Sum productOf(const Sum &sum, mlir::OpFoldResult factor) const;
   /// The number that `part` is of.
   Sum dividedBy(const Part &part) const;
