@@ -21,11 +21,19 @@
 // CHECK: return
 // CHECK: func.func private @large_parallel(%{{.*}}: !rt.run, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index, %{{[^:]+}}: memref<20x30x4096xf32> {llvm.noalias}
 // CHECK-SAME: -> i32
-// CHECK: scf.for %[[K:[^ ]+]] = %[[BEGIN]] to %[[END]]
-// CHECK: arith.remui %[[K]]
-// CHECK: %[[I:.*]] = arith.divui %[[K]]
-// CHECK: scf.for
-// CHECK: memref.store
+// The first row is divided for, and in no loop.
+// CHECK: %[[FIRST:.*]] = arith.divui %[[BEGIN]], %[[COLUMNS:.*]] : index
+// CHECK: %[[LAST:.*]] = arith.ceildivui %[[END]], %[[COLUMNS]] : index
+// CHECK: scf.for %[[I:[^ ]+]] = %[[FIRST]] to %[[LAST]]
+// CHECK: %[[ROW:.*]] = arith.muli %[[I]], %[[COLUMNS]]
+// CHECK: %[[BEFORE:.*]] = arith.subi %[[BEGIN]], %[[ROW]]
+// CHECK: %[[FROM:.*]] = arith.maxsi %[[BEFORE]],
+// CHECK: %[[LEFT:.*]] = arith.subi %[[END]], %[[ROW]]
+// CHECK: %[[TO:.*]] = arith.minsi %[[LEFT]], %[[COLUMNS]]
+// CHECK: scf.for %[[J:[^ ]+]] = %[[FROM]] to %[[TO]]
+// CHECK-NOT: arith.divui
+// CHECK: scf.for %[[K:[^ ]+]] =
+// CHECK: memref.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %[[K]]]
 // CHECK: llvm.func internal @large_parallel_piece(%[[FROM:[^:]+]]: !llvm.ptr, %{{[^:]+}}: i64, %{{[^:]+}}: i64)
 // CHECK: llvm.load
 // CHECK: call @large_parallel(
@@ -438,6 +446,45 @@ func.func @batch_of_one(%run: !rt.run, %m: memref<?x8x4096xf32>, %r: memref<?x8x
         %y = math.exp %x : f32
         memref.store %y, %r[%i, %j, %k] : memref<?x8x4096xf32>
       }
+    } {loopc.parallel}
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
+// Three loops: the outer two count on, the first of them by what the second
+// carries over.
+// CHECK-LABEL: func.func private @three_parallel(
+// CHECK-SAME: !rt.run, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index
+// CHECK: %[[FIRST:.*]] = arith.divui %[[BEGIN]], %{{.*}} : index
+// CHECK: %[[LAST:.*]] = arith.ceildivui %[[END]], %{{.*}} : index
+// CHECK: %[[J0:.*]] = arith.remui %[[FIRST]], %[[COUNT:.*]] : index
+// CHECK: %[[I0:.*]] = arith.divui %[[FIRST]], %[[COUNT]] : index
+// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]] step %{{.*}} iter_args(%[[I:.*]] = %[[I0]], %[[J:.*]] = %[[J0]])
+// CHECK-NOT: arith.divui
+// CHECK: scf.for %[[K:[^ ]+]] =
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[I]], %[[J]], %[[K]], %{{.*}}]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[J]], %{{.*}} : index
+// CHECK: %[[IS_END:.*]] = arith.cmpi eq, %[[NEXT]], %[[COUNT]] : index
+// CHECK: %[[NEXT_J:.*]] = arith.select %[[IS_END]], %{{.*}}, %[[NEXT]] : index
+// CHECK: %[[CARRY:.*]] = arith.index_castui %[[IS_END]] : i1 to index
+// CHECK: %[[NEXT_I:.*]] = arith.addi %[[I]], %[[CARRY]] : index
+// CHECK: scf.yield %[[NEXT_I]], %[[NEXT_J]]
+func.func @three(%run: !rt.run, %m: memref<?x?x?x4096xf32>, %a: index, %b: index, %c: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %a step %c1 {
+    scf.for %j = %c0 to %b step %c1 {
+      scf.for %k = %c0 to %c step %c1 {
+        scf.for %l = %c0 to %c4096 step %c1 {
+          %x = memref.load %m[%i, %j, %k, %l] : memref<?x?x?x4096xf32>
+          %y = math.tanh %x : f32
+          memref.store %y, %m[%i, %j, %k, %l] : memref<?x?x?x4096xf32>
+        }
+      } {loopc.parallel}
     } {loopc.parallel}
   } {loopc.parallel}
   return %ok : i32

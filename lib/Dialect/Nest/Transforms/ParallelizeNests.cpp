@@ -230,7 +230,10 @@ private:
   Value pays(bool asksForThreads, const IRMapping &mapping);
   Value tryToShare(func::FuncOp body, bool asksForThreads,
                    const IRMapping &mapping, ValueRange given);
-  void fillIteration(Value number, IRMapping &mapping);
+  void fillIteration(size_t k, Value number, IRMapping &mapping);
+  SmallVector<Value> splitNumber(Value number, ArrayRef<Value> counts);
+  SmallVector<Value> countOn(ValueRange numbers, ArrayRef<Value> counts);
+  void fillPiece(Value begin, Value end, IRMapping &mapping);
   void makePrivateMemory(IRMapping &mapping);
   void dropPrivateMemory();
   Value hasWork(double least, const IRMapping &mapping);
@@ -311,26 +314,96 @@ Value NestParallelizer::countTrips(scf::ForOp loop) {
   return b.createOrFold<arith::CeilDivUIOp>(size, loop.getStep());
 }
 
-/// One iteration of all the loops.
-void NestParallelizer::fillIteration(Value number, IRMapping &mapping) {
-  SmallVector<Value> numbers(loops.size());
-  for (size_t k = loops.size(); k-- > 0;) {
-    Value count = mapping.lookupOrDefault(trips[k]);
-    numbers[k] =
-        k ? arith::RemUIOp::create(b, number, count).getResult() : number;
-    if (k)
-      number = arith::DivUIOp::create(b, number, count);
+/// Iteration `number` of loop `k`, but for the next of the loops in it.
+void NestParallelizer::fillIteration(size_t k, Value number,
+                                     IRMapping &mapping) {
+  scf::ForOp loop = loops[k];
+  Value step = mapping.lookupOrDefault(loop.getStep());
+  Value at = b.createOrFold<arith::MulIOp>(number, step);
+  at = b.createOrFold<arith::AddIOp>(
+      at, mapping.lookupOrDefault(loop.getLowerBound()));
+  mapping.map(loop.getInductionVar(), at);
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (k + 1 == loops.size() || &op != loops[k + 1])
+      b.clone(op, mapping);
+}
+
+/// What `number` is in each of the loops that have `counts` iterations; the
+/// outermost has enough.
+SmallVector<Value> NestParallelizer::splitNumber(Value number,
+                                                 ArrayRef<Value> counts) {
+  SmallVector<Value> numbers(counts.size());
+  for (size_t k = counts.size(); k-- > 1;) {
+    numbers[k] = b.createOrFold<arith::RemUIOp>(number, counts[k]);
+    number = b.createOrFold<arith::DivUIOp>(number, counts[k]);
   }
-  for (auto [k, loop] : llvm::enumerate(loops)) {
-    Value step = mapping.lookupOrDefault(loop.getStep());
-    Value at = b.createOrFold<arith::MulIOp>(numbers[k], step);
-    at = b.createOrFold<arith::AddIOp>(
-        at, mapping.lookupOrDefault(loop.getLowerBound()));
-    mapping.map(loop.getInductionVar(), at);
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (k + 1 == loops.size() || &op != loops[k + 1])
-        b.clone(op, mapping);
+  numbers[0] = number;
+  return numbers;
+}
+
+/// The iteration behind `numbers` of loops that have `counts` of them.
+SmallVector<Value> NestParallelizer::countOn(ValueRange numbers,
+                                             ArrayRef<Value> counts) {
+  SmallVector<Value> next(numbers);
+  Value zero = index(0), carry = index(1);
+  for (size_t k = counts.size(); k-- > 0;) {
+    next[k] = arith::AddIOp::create(b, next[k], carry);
+    if (k == 0)
+      break;
+    Value isEnd =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next[k], counts[k]);
+    next[k] = arith::SelectOp::create(b, isEnd, zero, next[k]);
+    carry = arith::IndexCastUIOp::create(b, b.getIndexType(), isEnd);
   }
+  return next;
+}
+
+/// The iterations from `begin` to `end` of all the loops together:
+///
+///     for (i, j) from begin / K to ceil(end / K)
+///       for k of 0 to K that lies between begin and end
+///
+/// The outer ones count on; to divide takes longer than a short row.
+void NestParallelizer::fillPiece(Value begin, Value end, IRMapping &mapping) {
+  size_t last = loops.size() - 1;
+  scf::ForOp inner;
+  auto fillInner = [&](Value from, Value to) {
+    inner = scf::ForOp::create(b, from, to, index(1));
+    if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
+      inner->setAttr("llvm.loop_annotation", how);
+    b.setInsertionPointToStart(inner.getBody());
+    fillIteration(last, inner.getInductionVar(), mapping);
+  };
+  if (last == 0)
+    return fillInner(begin, end);
+  // There may be none; what has none is not divided by.
+  SmallVector<Value> counts{Value()};
+  for (Value count : ArrayRef(trips).drop_front())
+    counts.push_back(b.createOrFold<arith::MaxUIOp>(
+        mapping.lookupOrDefault(count), index(1)));
+  Value columns = counts.pop_back_val();
+  Value first = arith::DivUIOp::create(b, begin, columns);
+  Value behind = arith::CeilDivUIOp::create(b, end, columns);
+  SmallVector<Value> start;
+  if (last > 1)
+    start = splitNumber(first, counts);
+  auto outer = scf::ForOp::create(b, first, behind, index(1), start);
+  SmallVector<Value> numbers(outer.getRegionIterArgs());
+  b.setInsertionPointToStart(outer.getBody());
+  if (last > 1) {
+    scf::YieldOp::create(b, countOn(numbers, counts));
+    b.setInsertionPointToStart(outer.getBody());
+  } else {
+    numbers = {outer.getInductionVar()};
+  }
+  for (auto [k, number] : llvm::enumerate(numbers))
+    fillIteration(k, number, mapping);
+  Value row = arith::MulIOp::create(b, outer.getInductionVar(), columns);
+  Value from = arith::MaxSIOp::create(
+      b, arith::SubIOp::create(b, begin, row).getResult(), index(0));
+  Value to = arith::MinSIOp::create(
+      b, arith::SubIOp::create(b, end, row).getResult(), columns);
+  fillInner(from, to);
 }
 
 /// A function of `arguments` and the captures.
@@ -391,14 +464,10 @@ func::FuncOp NestParallelizer::makeBody() {
   for (Operation *constant : constants)
     b.clone(*constant, mapping);
   makePrivateMemory(mapping);
-  auto all = scf::ForOp::create(b, entry->getArgument(1), entry->getArgument(2),
-                                this->index(1));
   Value ok = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
-  func::ReturnOp::create(b, ok);
-  if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
-    all->setAttr("llvm.loop_annotation", how);
-  b.setInsertionPointToStart(all.getBody());
-  fillIteration(all.getInductionVar(), mapping);
+  auto end = func::ReturnOp::create(b, ok);
+  b.setInsertionPoint(end);
+  fillPiece(entry->getArgument(1), entry->getArgument(2), mapping);
   disableRuntimeUnrolling(made);
   return shared.functions.add(made);
 }
