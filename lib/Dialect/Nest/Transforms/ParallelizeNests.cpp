@@ -358,24 +358,34 @@ SmallVector<Value> NestParallelizer::countOn(ValueRange numbers,
   return next;
 }
 
-/// The iterations from `begin` to `end` of all the loops together:
+/// The iterations from `begin` to `end` of all the loops together. To divide by
+/// constants is a multiplication; by other numbers it takes longer than a short
+/// row, and outer loops count on:
 ///
 ///     for (i, j) from begin / K to ceil(end / K)
 ///       for k of 0 to K that lies between begin and end
 ///
-/// The outer ones count on; to divide takes longer than a short row.
 void NestParallelizer::fillPiece(Value begin, Value end, IRMapping &mapping) {
   size_t last = loops.size() - 1;
-  scf::ForOp inner;
-  auto fillInner = [&](Value from, Value to) {
-    inner = scf::ForOp::create(b, from, to, index(1));
+  auto makeInner = [&](Value from, Value to) {
+    auto inner = scf::ForOp::create(b, from, to, index(1));
     if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
       inner->setAttr("llvm.loop_annotation", how);
     b.setInsertionPointToStart(inner.getBody());
-    fillIteration(last, inner.getInductionVar(), mapping);
+    return inner.getInductionVar();
   };
-  if (last == 0)
-    return fillInner(begin, end);
+  bool areKnown = llvm::all_of(ArrayRef(trips).drop_front(), [](Value count) {
+    return getConstantIntValue(count).has_value();
+  });
+  if (areKnown) {
+    SmallVector<Value> counts(trips);
+    for (Value &count : counts)
+      count = mapping.lookupOrDefault(count);
+    Value number = makeInner(begin, end);
+    for (auto [k, at] : llvm::enumerate(splitNumber(number, counts)))
+      fillIteration(k, at, mapping);
+    return;
+  }
   // There may be none; what has none is not divided by.
   SmallVector<Value> counts{Value()};
   for (Value count : ArrayRef(trips).drop_front())
@@ -403,7 +413,7 @@ void NestParallelizer::fillPiece(Value begin, Value end, IRMapping &mapping) {
       b, arith::SubIOp::create(b, begin, row).getResult(), index(0));
   Value to = arith::MinSIOp::create(
       b, arith::SubIOp::create(b, end, row).getResult(), columns);
-  fillInner(from, to);
+  fillIteration(last, makeInner(from, to), mapping);
 }
 
 /// A function of `arguments` and the captures.
