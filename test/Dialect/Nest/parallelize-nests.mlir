@@ -445,24 +445,23 @@ func.func @batch_of_one(%run: !rt.run, %m: memref<?x8x4096xf32>, %r: memref<?x8x
 
 // -----
 
-// Numbers that only the run knows are divided by once: the outer two loops count
-// on, the first of them by what the second carries over.
+// Extents that only the run knows are divided by once: the loops count on, each
+// by what the ones in it carry over.
 // CHECK-LABEL: func.func private @three_parallel(
 // CHECK-SAME: !rt.run, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index
-// CHECK: %[[FIRST:.*]] = arith.divui %[[BEGIN]], %{{.*}} : index
-// CHECK: %[[LAST:.*]] = arith.ceildivui %[[END]], %{{.*}} : index
-// CHECK: %[[J0:.*]] = arith.remui %[[FIRST]], %[[COUNT:.*]] : index
-// CHECK: %[[I0:.*]] = arith.divui %[[FIRST]], %[[COUNT]] : index
-// CHECK: scf.for %{{.*}} = %[[FIRST]] to %[[LAST]] step %{{.*}} iter_args(%[[I:.*]] = %[[I0]], %[[J:.*]] = %[[J0]])
+// CHECK: %[[K0:.*]] = arith.remui %[[BEGIN]], %[[COLUMNS:.*]] : index
+// CHECK: %[[ROW:.*]] = arith.divui %[[BEGIN]], %[[COLUMNS]] : index
+// CHECK: %[[J0:.*]] = arith.remui %[[ROW]], %[[ROWS:.*]] : index
+// CHECK: %[[I0:.*]] = arith.divui %[[ROW]], %[[ROWS]] : index
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %{{.*}} iter_args(%[[I:.*]] = %[[I0]], %[[J:.*]] = %[[J0]], %[[K:.*]] = %[[K0]])
 // CHECK-NOT: arith.divui
-// CHECK: scf.for %[[K:[^ ]+]] =
 // CHECK: memref.store %{{.*}}, %{{.*}}[%[[I]], %[[J]], %[[K]], %{{.*}}]
-// CHECK: %[[NEXT:.*]] = arith.addi %[[J]], %{{.*}} : index
-// CHECK: %[[IS_END:.*]] = arith.cmpi eq, %[[NEXT]], %[[COUNT]] : index
-// CHECK: %[[NEXT_J:.*]] = arith.select %[[IS_END]], %{{.*}}, %[[NEXT]] : index
+// CHECK: %[[NEXT:.*]] = arith.addi %[[K]], %{{.*}} : index
+// CHECK: %[[IS_END:.*]] = arith.cmpi eq, %[[NEXT]], %[[COLUMNS]] : index
+// CHECK: %[[NEXT_K:.*]] = arith.select %[[IS_END]], %{{.*}}, %[[NEXT]] : index
 // CHECK: %[[CARRY:.*]] = arith.index_castui %[[IS_END]] : i1 to index
-// CHECK: %[[NEXT_I:.*]] = arith.addi %[[I]], %[[CARRY]] : index
-// CHECK: scf.yield %[[NEXT_I]], %[[NEXT_J]]
+// CHECK: arith.addi %[[J]], %[[CARRY]] : index
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %[[NEXT_K]]
 func.func @three(%run: !rt.run, %m: memref<?x?x?x4096xf32>, %a: index, %b: index, %c: index) -> i32 {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

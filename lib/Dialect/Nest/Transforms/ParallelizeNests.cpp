@@ -21,6 +21,8 @@
 // for one thread. So the nests in its body are shared out, too, which happens
 // where the nest around them is not.
 
+#include "IterationNumbers.h"
+#include "WorkEmitter.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
@@ -82,58 +84,6 @@ static constexpr WorkRules makeRules() {
   rules.guessedTrips = kGuessedTrips;
   return rules;
 }
-
-namespace {
-/// Computes work where the run knows what it is, from what `mapping` has for
-/// the values around the nest.
-class WorkEmitter {
-public:
-  WorkEmitter(ImplicitLocOpBuilder &b, const WorkEstimate &estimate,
-              const IRMapping &mapping)
-      : b(b), estimate(estimate), mapping(mapping) {}
-
-  /// A number of instructions, f64.
-  Value emit(const Work &work) {
-    Value sum;
-    for (const Work::OpenLoop &open : work.open) {
-      Value trips = emitTrips(open.loop);
-      Value part = arith::MulFOp::create(b, trips, emit(open.iteration));
-      sum = sum ? arith::AddFOp::create(b, sum, part) : part;
-    }
-    if (sum && work.known == 0)
-      return sum;
-    Value known = makeFloat(work.known);
-    return sum ? arith::AddFOp::create(b, sum, known) : known;
-  }
-
-  Value makeFloat(double value) {
-    return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
-  }
-
-private:
-  Value emitTrips(scf::ForOp loop) {
-    Value size = arith::SubIOp::create(b, lookup(loop.getUpperBound()),
-                                       lookup(loop.getLowerBound()));
-    Value trips = arith::DivFOp::create(b, toFloat(size),
-                                        toFloat(lookup(loop.getStep())));
-    return arith::MaximumFOp::create(b, trips, makeFloat(0));
-  }
-
-  Value toFloat(Value index) {
-    if (index.getType().isIndex())
-      index = arith::IndexCastOp::create(b, b.getI64Type(), index);
-    return arith::SIToFPOp::create(b, b.getF64Type(), index);
-  }
-
-  Value lookup(Value bound) {
-    return mapping.lookup(estimate.findKnownBound(bound));
-  }
-
-  ImplicitLocOpBuilder &b;
-  const WorkEstimate &estimate;
-  const IRMapping &mapping;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // What can run in parallel
@@ -231,8 +181,6 @@ private:
   Value tryToShare(func::FuncOp body, bool asksForThreads,
                    const IRMapping &mapping, ValueRange given);
   void fillIteration(size_t k, Value number, IRMapping &mapping);
-  SmallVector<Value> splitNumber(Value number, ArrayRef<Value> counts);
-  SmallVector<Value> countOn(ValueRange numbers, ArrayRef<Value> counts);
   void fillPiece(Value begin, Value end, IRMapping &mapping);
   void makePrivateMemory(IRMapping &mapping);
   void dropPrivateMemory();
@@ -328,92 +276,35 @@ void NestParallelizer::fillIteration(size_t k, Value number,
       b.clone(op, mapping);
 }
 
-/// What `number` is in each of the loops that have `counts` iterations; the
-/// outermost has enough.
-SmallVector<Value> NestParallelizer::splitNumber(Value number,
-                                                 ArrayRef<Value> counts) {
-  SmallVector<Value> numbers(counts.size());
-  for (size_t k = counts.size(); k-- > 1;) {
-    numbers[k] = b.createOrFold<arith::RemUIOp>(number, counts[k]);
-    number = b.createOrFold<arith::DivUIOp>(number, counts[k]);
-  }
-  numbers[0] = number;
-  return numbers;
-}
-
-/// The iteration behind `numbers` of loops that have `counts` of them.
-SmallVector<Value> NestParallelizer::countOn(ValueRange numbers,
-                                             ArrayRef<Value> counts) {
-  SmallVector<Value> next(numbers);
-  Value zero = index(0), carry = index(1);
-  for (size_t k = counts.size(); k-- > 0;) {
-    next[k] = arith::AddIOp::create(b, next[k], carry);
-    if (k == 0)
-      break;
-    Value isEnd =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, next[k], counts[k]);
-    next[k] = arith::SelectOp::create(b, isEnd, zero, next[k]);
-    carry = arith::IndexCastUIOp::create(b, b.getIndexType(), isEnd);
-  }
-  return next;
-}
-
 /// The iterations from `begin` to `end` of all the loops together. To divide by
 /// constants is a multiplication; by other numbers it takes longer than a short
-/// row, and outer loops count on:
-///
-///     for (i, j) from begin / K to ceil(end / K)
-///       for k of 0 to K that lies between begin and end
-///
+/// row, and the loops count on from where they begin.
 void NestParallelizer::fillPiece(Value begin, Value end, IRMapping &mapping) {
-  size_t last = loops.size() - 1;
-  auto makeInner = [&](Value from, Value to) {
-    auto inner = scf::ForOp::create(b, from, to, index(1));
-    if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
-      inner->setAttr("llvm.loop_annotation", how);
-    b.setInsertionPointToStart(inner.getBody());
-    return inner.getInductionVar();
-  };
   bool areKnown = llvm::all_of(ArrayRef(trips).drop_front(), [](Value count) {
     return getConstantIntValue(count).has_value();
   });
-  if (areKnown) {
-    SmallVector<Value> counts(trips);
-    for (Value &count : counts)
-      count = mapping.lookupOrDefault(count);
-    Value number = makeInner(begin, end);
-    for (auto [k, at] : llvm::enumerate(splitNumber(number, counts)))
-      fillIteration(k, at, mapping);
-    return;
-  }
-  // There may be none; what has none is not divided by.
+  // The count of the outermost loop is not asked for. What has no iterations is
+  // not divided by.
   SmallVector<Value> counts{Value()};
   for (Value count : ArrayRef(trips).drop_front())
     counts.push_back(b.createOrFold<arith::MaxUIOp>(
         mapping.lookupOrDefault(count), index(1)));
-  Value columns = counts.pop_back_val();
-  Value first = arith::DivUIOp::create(b, begin, columns);
-  Value behind = arith::CeilDivUIOp::create(b, end, columns);
   SmallVector<Value> start;
-  if (last > 1)
-    start = splitNumber(first, counts);
-  auto outer = scf::ForOp::create(b, first, behind, index(1), start);
-  SmallVector<Value> numbers(outer.getRegionIterArgs());
-  b.setInsertionPointToStart(outer.getBody());
-  if (last > 1) {
-    scf::YieldOp::create(b, countOn(numbers, counts));
-    b.setInsertionPointToStart(outer.getBody());
+  if (!areKnown)
+    start = splitNumber(b, begin, counts);
+  auto all = scf::ForOp::create(b, begin, end, index(1), start);
+  if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
+    all->setAttr("llvm.loop_annotation", how);
+  b.setInsertionPointToStart(all.getBody());
+  SmallVector<Value> numbers(all.getRegionIterArgs());
+  if (areKnown) {
+    numbers = splitNumber(b, all.getInductionVar(), counts);
   } else {
-    numbers = {outer.getInductionVar()};
+    scf::YieldOp::create(b, countOn(b, numbers, counts));
+    b.setInsertionPointToStart(all.getBody());
   }
   for (auto [k, number] : llvm::enumerate(numbers))
     fillIteration(k, number, mapping);
-  Value row = arith::MulIOp::create(b, outer.getInductionVar(), columns);
-  Value from = arith::MaxSIOp::create(
-      b, arith::SubIOp::create(b, begin, row).getResult(), index(0));
-  Value to = arith::MinSIOp::create(
-      b, arith::SubIOp::create(b, end, row).getResult(), columns);
-  fillIteration(last, makeInner(from, to), mapping);
 }
 
 /// A function of `arguments` and the captures.
