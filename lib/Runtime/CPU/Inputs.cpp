@@ -142,13 +142,27 @@ int32_t loopc::rt::checkInputs(loopc_run &run, const loopc_model &model,
   return checkNamedDims(run, model, inputs);
 }
 
-/// True if `count` bools from `data` on are 0 and 1, as nearly always: that
-/// takes a third of the time of writing them.
+/// True if `count` bools from `data` on are 0 and 1, as nearly always. Words
+/// that do not wait for each other are read as fast as the first cache gives
+/// them.
 static bool areNormalBools(const char *data, int64_t count) {
+  constexpr int64_t kWords = 8;
+  constexpr int64_t kBytes = kWords * sizeof(uint64_t);
+  uint64_t words[kWords] = {};
+  int64_t i = 0;
+  for (; i + kBytes <= count; i += kBytes) {
+    uint64_t next[kWords];
+    memcpy(next, data + i, kBytes);
+    for (int64_t k = 0; k < kWords; ++k)
+      words[k] |= next[k];
+  }
   char bits = 0;
-  for (int64_t i = 0; i < count; ++i)
+  for (; i < count; ++i)
     bits |= data[i];
-  return (bits & ~1) == 0;
+  uint64_t all = 0;
+  for (uint64_t word : words)
+    all |= word;
+  return (bits & ~1) == 0 && (all & ~UINT64_C(0x0101010101010101)) == 0;
 }
 
 /// Writes the elements of a bool tensor as 0 and 1: any other byte is true.

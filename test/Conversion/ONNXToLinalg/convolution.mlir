@@ -117,3 +117,24 @@ func.func @channels_of_bytes(%x: tensor<?x?x?x?xui8>, %w: tensor<4x2x3x3xui8>) -
   %r = onnx.node "ConvInteger"(%x, %w) since 10 {} : (tensor<?x?x?x?xui8>, tensor<4x2x3x3xui8>) -> tensor<?x4x?x?xi32>
   return %r : tensor<?x4x?x?xi32>
 }
+
+// -----
+
+// Where each maximum stands is the least of the places in its window that hold
+// it, found as the maxima are: no loops over single elements.
+// CHECK-LABEL: func.func @max_indices(
+// CHECK-NOT: scf.for
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "parallel"]
+// CHECK: ^bb0(%[[X:[^:]+]]: f32, %[[PLACE:[^:]+]]: i32, %[[MOST:[^:]+]]: f32, %[[FIRST:[^:]+]]: i32):
+// CHECK: %[[IS_MOST:.*]] = arith.cmpf oeq, %[[X]], %[[MOST]]
+// CHECK: %[[IS_NAN:.*]] = arith.cmpf uno, %[[X]], %[[X]]
+// CHECK: %[[IS_FOUND:.*]] = arith.ori %[[IS_MOST]], %[[IS_NAN]]
+// CHECK: %[[FOUND:.*]] = arith.select %[[IS_FOUND]], %[[PLACE]], %{{.*}} : i32
+// CHECK: arith.minsi %[[FOUND]], %[[FIRST]]
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @max_indices(%x: tensor<?x?x?x?xf32>) -> (tensor<?x?x?x?xf32>, tensor<?x?x?x?xi64>) {
+  %y, %i = onnx.node "MaxPool"(%x) since 12 {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<?x?x?x?xf32>) -> (tensor<?x?x?x?xf32>, tensor<?x?x?x?xi64>)
+  return %y, %i : tensor<?x?x?x?xf32>, tensor<?x?x?x?xi64>
+}

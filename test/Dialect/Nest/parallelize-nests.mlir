@@ -442,3 +442,41 @@ func.func @batch_of_one(%run: !rt.run, %m: memref<?x8x4096xf32>, %r: memref<?x8x
   } {loopc.parallel}
   return %ok : i32
 }
+
+// -----
+
+// Extents that only the run knows are divided by once: the loops count on, each
+// by what the ones in it carry over.
+// CHECK-LABEL: func.func private @three_parallel(
+// CHECK-SAME: !rt.run, %[[BEGIN:[^:]+]]: index, %[[END:[^:]+]]: index
+// CHECK: %[[K0:.*]] = arith.remui %[[BEGIN]], %[[COLUMNS:.*]] : index
+// CHECK: %[[ROW:.*]] = arith.divui %[[BEGIN]], %[[COLUMNS]] : index
+// CHECK: %[[J0:.*]] = arith.remui %[[ROW]], %[[ROWS:.*]] : index
+// CHECK: %[[I0:.*]] = arith.divui %[[ROW]], %[[ROWS]] : index
+// CHECK: scf.for %{{.*}} = %[[BEGIN]] to %[[END]] step %{{.*}} iter_args(%[[I:.*]] = %[[I0]], %[[J:.*]] = %[[J0]], %[[K:.*]] = %[[K0]])
+// CHECK-NOT: arith.divui
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[I]], %[[J]], %[[K]], %{{.*}}]
+// CHECK: %[[NEXT:.*]] = arith.addi %[[K]], %{{.*}} : index
+// CHECK: %[[IS_END:.*]] = arith.cmpi eq, %[[NEXT]], %[[COLUMNS]] : index
+// CHECK: %[[NEXT_K:.*]] = arith.select %[[IS_END]], %{{.*}}, %[[NEXT]] : index
+// CHECK: %[[CARRY:.*]] = arith.index_castui %[[IS_END]] : i1 to index
+// CHECK: arith.addi %[[J]], %[[CARRY]] : index
+// CHECK: scf.yield %{{.*}}, %{{.*}}, %[[NEXT_K]]
+func.func @three(%run: !rt.run, %m: memref<?x?x?x4096xf32>, %a: index, %b: index, %c: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %a step %c1 {
+    scf.for %j = %c0 to %b step %c1 {
+      scf.for %k = %c0 to %c step %c1 {
+        scf.for %l = %c0 to %c4096 step %c1 {
+          %x = memref.load %m[%i, %j, %k, %l] : memref<?x?x?x4096xf32>
+          %y = math.tanh %x : f32
+          memref.store %y, %m[%i, %j, %k, %l] : memref<?x?x?x4096xf32>
+        }
+      } {loopc.parallel}
+    } {loopc.parallel}
+  } {loopc.parallel}
+  return %ok : i32
+}

@@ -22,6 +22,7 @@
 #include "RowPlan.h"
 #include "Rows.h"
 #include "VectorElements.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,6 +45,8 @@ using Place = SmallVector<Value>;
 static constexpr int64_t kFewVectors = 2;
 /// Groups of rows from which on a table is worth being made.
 static constexpr int64_t kFewGroups = 4;
+/// Operations of a body that memory is slower than.
+static constexpr int64_t kLight = 6;
 
 //===----------------------------------------------------------------------===//
 // The plan
@@ -82,13 +85,28 @@ static std::optional<Part> partOf(linalg::GenericOp op, OpOperand &operand) {
   return Part::All;
 }
 
+/// True if to compute a vector takes longer than to read and write it, or if it
+/// is written where it was read: with a mask the next row's, which seems to
+/// overlap it, waits until it is stored.
+static bool takesLong(linalg::GenericOp op) {
+  bool isInPlace = llvm::any_of(op.getDpsInputs(), [&](Value input) {
+    return llvm::is_contained(op.getDpsInits(), input);
+  });
+  int64_t time = 0;
+  for (Operation &inner : op.getBody()->without_terminator())
+    time += getCost(&inner).time;
+  return isInPlace || time > kLight;
+}
+
 /// True if rows of `elements`, as far as known, fill vectors badly, and there
-/// may be many.
-static bool areShort(int64_t elements, int64_t rows, int64_t lanes) {
+/// may be many. Of open length they are rather long: only what takes long in
+/// each vector is worth code for both.
+static bool areShort(int64_t elements, int64_t rows, int64_t lanes,
+                     bool takesLong) {
   if (!ShapedType::isDynamic(rows) && rows < kFewGroups * lanes)
     return false;
   if (ShapedType::isDynamic(elements))
-    return true;
+    return takesLong;
   int64_t whole = llvm::alignTo(elements, lanes);
   return elements > 1 && elements != whole && elements < kFewVectors * lanes &&
          (elements < lanes || 5 * elements <= 4 * whole);
@@ -124,8 +142,8 @@ std::optional<ShortRowPlan> loopc::planShortRows(linalg::GenericOp op,
   unsigned bits = bitsOfVectorBody(op);
   plan.lanes = bits ? cpu.lanesOf(bits) : 0;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  if (plan.lanes <= 1 ||
-      !areShort(extents[count - 1], extents[count - 2], plan.lanes))
+  if (plan.lanes <= 1 || !areShort(extents[count - 1], extents[count - 2],
+                                   plan.lanes, takesLong(op)))
     return std::nullopt;
   for (OpOperand &operand : op->getOpOperands()) {
     std::optional<Part> part = partOf(op, operand);
@@ -283,7 +301,6 @@ void ShortRows::forAll(Value begin, Value end, Value step, bool isParallel,
   OpBuilder::InsertionGuard guard(b);
   auto loop = scf::ForOp::create(b, begin, end, step);
   // Of few light vectors LLVM writes out all: sums then stay in registers.
-  constexpr int64_t kLight = 6;
   if (!getConstantIntValue(end) || !isLightBody(*op.getBody(), kLight))
     keepAsItIs(loop);
   if (isParallel)

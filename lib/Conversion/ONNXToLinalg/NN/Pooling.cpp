@@ -48,8 +48,13 @@ struct Pooling {
   Dims in;
   Window window;
 
+  /// The same of elements that are padded, along `axes` of the window; `body`
+  /// is also given what `offsets` has for each place in a window, where only
+  /// its shape counts if null, and `results`, if any, for each window.
+  Value foldWindows(Value padded, ArrayRef<unsigned> axes, Value offsets,
+                    Value results, Value start, NodeLowering::ScalarBody body);
+
 private:
-  /// The same of elements that are padded, along `axes` of the window.
   Value reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,
                     Type type, ReduceFn reduce);
   /// True where one axis after the other is less work than all at once.
@@ -103,45 +108,59 @@ Value Pooling::reduceWindows(Value filler, Value start, Type type,
 
 Value Pooling::reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,
                            Type type, ReduceFn reduce) {
+  bool isUnsigned = l.isUnsigned(0);
+  return foldWindows(padded, axes, /*offsets=*/{}, /*results=*/{}, start,
+                     [&](OpBuilder &b, Location loc, ValueRange args) {
+                       Value value = NodeLowering::castScalar(
+                           b, loc, args[0], isUnsigned, type, isUnsigned);
+                       return reduce(b, loc, value, args.back());
+                     });
+}
+
+Value Pooling::foldWindows(Value padded, ArrayRef<unsigned> axes, Value offsets,
+                           Value results, Value start,
+                           NodeLowering::ScalarBody body) {
   Dims kernel, dims = l.dims(padded);
   for (unsigned k : axes) {
     kernel.push_back(window[k].kernel);
     dims[k + 2] = window[k].out;
   }
-  // Only its shape is read.
-  Value shape = l.empty(kernel, element);
+  if (!offsets)
+    offsets = l.empty(kernel, element);
   Value init = l.filled(dims, start);
   // As in convolutions: along the last axis of the result innermost.
   unsigned next = 0, spatial = window.size();
   auto dim = [&] { return l.b.getAffineDimExpr(next++); };
   AffineExpr n = dim(), c = dim();
-  SmallVector<AffineExpr> positions, offsets, xs{n, c}, os{n, c};
+  SmallVector<AffineExpr> positions, places, xs{n, c}, os{n, c};
   for (unsigned k = 0; k + 1 < spatial; ++k)
     positions.push_back(dim());
   for (unsigned k = 0; k < axes.size(); ++k)
-    offsets.push_back(dim());
+    places.push_back(dim());
   positions.push_back(dim());
   llvm::append_range(xs, positions);
   llvm::append_range(os, positions);
-  for (auto [k, offset] : llvm::zip_equal(axes, offsets))
-    xs[k + 2] = window[k].position(positions[k], offset);
+  for (auto [k, place] : llvm::zip_equal(axes, places))
+    xs[k + 2] = window[k].position(positions[k], place);
   auto map = [&](ArrayRef<AffineExpr> exprs) {
     return AffineMap::get(next, 0, exprs, l.b.getContext());
   };
-  SmallVector<AffineMap> maps{map(xs), map(offsets), map(os)};
+  SmallVector<Value> inputs{padded, offsets};
+  SmallVector<AffineMap> maps{map(xs), map(places)};
+  if (results) {
+    inputs.push_back(results);
+    maps.push_back(map(os));
+  }
+  maps.push_back(map(os));
   SmallVector<IteratorType> iterators;
   for (unsigned k : llvm::seq(next))
     iterators.push_back(maps.back().isFunctionOfDim(k)
                             ? IteratorType::parallel
                             : IteratorType::reduction);
-  bool isUnsigned = l.isUnsigned(0);
   return linalg::GenericOp::create(
-             l.b, init.getType(), ValueRange{padded, shape}, init, maps,
-             iterators,
+             l.b, init.getType(), inputs, init, maps, iterators,
              [&](OpBuilder &b, Location loc, ValueRange args) {
-               Value value = NodeLowering::castScalar(
-                   b, loc, args[0], isUnsigned, type, isUnsigned);
-               linalg::YieldOp::create(b, loc, reduce(b, loc, value, args[2]));
+               linalg::YieldOp::create(b, loc, body(b, loc, args));
              })
       .getResult(0);
 }
@@ -172,96 +191,128 @@ static Value maximum(OpBuilder &b, Location loc, Value x, Value y,
 
 namespace {
 /// MaxPool's second result: where in the input each maximum stands.
+///
+///     ordinals = 0, 1, 2, ... for the places of a window
+///     first = least of the ordinals whose element is the maximum, or NaN
+///     number in the input of what `first` tells of its window
 struct MaxIndices {
   Pooling &pooling;
   NodeLowering &l;
   bool byColumns;
 
-  Value build();
+  /// `maxima` are those of the windows, in the type they are computed in.
+  Value build(Value maxima);
 
 private:
-  /// The number in the input of the element at `position`.
-  Value numberOf(ValueRange position);
-  /// True if `x` replaces `best`: the first of equal values stays, NaN is the
-  /// largest.
-  Value isBetter(Value x, Value best);
+  /// Integers for the places of a window.
+  Type ordinalType();
+  Value makeOrdinals();
+  Value findFirst(Value maxima);
+  /// Where along spatial axis `k` the window at `at` has its element `place`,
+  /// the first inside where that is in front; adds to `inside`.
+  Value placeOf(ScalarBuilder &s, unsigned k, Value at, Value place,
+                Value &inside);
 };
 } // namespace
 
-Value MaxIndices::numberOf(ValueRange position) {
-  Value number = position[0];
-  auto append = [&](unsigned axis) {
-    number = arith::MulIOp::create(l.b, number, l.asIndex(pooling.in[axis]));
-    number = arith::AddIOp::create(l.b, number, position[axis]);
-  };
-  append(1);
-  unsigned rank = position.size();
-  for (unsigned k = 2; k < rank; ++k)
-    append(byColumns ? rank + 1 - k : k);
-  return number;
+Type MaxIndices::ordinalType() {
+  int64_t count = 1;
+  for (const WindowAxis &axis : pooling.window)
+    count = llvm::SaturatingMultiply<uint64_t>(
+        count, *getConstantIntValue(axis.kernel));
+  return l.b.getIntegerType(llvm::isInt<32>(count) ? 32 : 64);
 }
 
-Value MaxIndices::isBetter(Value x, Value best) {
-  if (!isa<FloatType>(x.getType()))
-    return arith::CmpIOp::create(l.b,
-                                 l.isUnsigned(0) ? arith::CmpIPredicate::ugt
-                                                 : arith::CmpIPredicate::sgt,
-                                 x, best);
-  // x > best or x is NaN; but nothing replaces NaN.
-  Value isMore = arith::CmpFOp::create(l.b, arith::CmpFPredicate::UGT, x, best);
-  Value isNumber =
-      arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, best, best);
-  return both(l, isMore, isNumber);
-}
-
-Value MaxIndices::build() {
-  Type i64 = l.b.getI64Type();
-  Dims dims = pooling.resultDims(), kernel;
+Value MaxIndices::makeOrdinals() {
+  Dims kernel;
   for (const WindowAxis &axis : pooling.window)
     kernel.push_back(axis.kernel);
-  // Windows over an axis without elements have none to look at.
-  for (const WindowAxis &axis : pooling.window)
-    kernel[0] =
-        select(l, compare(l, arith::CmpIPredicate::eq, axis.in, l.fold(0)),
-               l.fold(0), kernel[0]);
-  Type compute = pooling.compute;
-  Value least = leastOf(l, compute, l.isUnsigned(0));
-  return loopNest(
-      l, dims, l.empty(dims, i64), [&](ValueRange at, ValueRange result) {
-        Value none = l.index(-1);
-        SmallVector<Value> found = loopNest(
-            l, kernel, {least, none}, [&](ValueRange k, ValueRange best) {
-              SmallVector<Value> position{at[0], at[1]};
-              Value inside = l.constantInt(l.b.getI1Type(), 1);
-              for (auto [n, axis] : llvm::enumerate(pooling.window)) {
-                OpFoldResult place =
-                    l.sub(l.add(l.mul(at[n + 2], l.fold(axis.stride)),
-                                l.mul(k[n], l.fold(axis.dilation))),
-                          axis.before);
-                inside =
-                    both(l, inside,
-                         compare(l, arith::CmpIPredicate::ult, place, axis.in));
-                // What is outside is not used; it must not be read.
-                position.push_back(l.asIndex(select(
-                    l, compare(l, arith::CmpIPredicate::ult, place, axis.in),
-                    place, l.fold(0))));
-              }
-              Value x = NodeLowering::castScalar(
-                  l.b, l.b.getLoc(), elementAt(l, pooling.x, position),
-                  l.isUnsigned(0), compute, l.isUnsigned(0));
-              Value isFirst = arith::CmpIOp::create(
-                  l.b, arith::CmpIPredicate::eq, best[1], none);
-              Value takes =
-                  both(l, inside, either(l, isFirst, isBetter(x, best[0])));
-              Value value = arith::SelectOp::create(l.b, takes, x, best[0]);
-              Value number = arith::SelectOp::create(
-                  l.b, takes, numberOf(position), best[1]);
-              return SmallVector<Value>{value, number};
-            });
-        Value number = arith::IndexCastOp::create(l.b, i64, found[1]);
-        return SmallVector<Value>{
-            tensor::InsertOp::create(l.b, number, result[0], at)};
-      })[0];
+  return l.generate(
+      kernel, ordinalType(), [&](OpBuilder &b, Location loc, ValueRange at) {
+        Value number = at[0];
+        for (unsigned k = 1; k < at.size(); ++k) {
+          number = arith::MulIOp::create(b, loc, number, l.asIndex(kernel[k]));
+          number = arith::AddIOp::create(b, loc, number, at[k]);
+        }
+        return arith::IndexCastOp::create(b, loc, ordinalType(), number);
+      });
+}
+
+Value MaxIndices::findFirst(Value maxima) {
+  bool isUnsigned = l.isUnsigned(0);
+  Type type = ordinalType();
+  Value least = leastOf(l, pooling.element, isUnsigned);
+  Value padded = padSpatial(l, pooling.x, pooling.window, least);
+  auto axes = llvm::to_vector(llvm::seq<unsigned>(0, pooling.window.size()));
+  Value last = ScalarBuilder(l.b, l.b.getLoc()).highest(type);
+  return pooling.foldWindows(padded, axes, makeOrdinals(), maxima, last,
+                             [&](OpBuilder &b, Location loc, ValueRange args) {
+                               ScalarBuilder s(b, loc, isUnsigned);
+                               Value x = NodeLowering::castScalar(
+                                   b, loc, args[0], isUnsigned, pooling.compute,
+                                   isUnsigned);
+                               Value isFound = s.equal(x, args[2]);
+                               if (isa<FloatType>(x.getType()))
+                                 isFound = s.either(isFound, s.isNaN(x));
+                               Value found = s.select(isFound, args[1], last);
+                               return s.make<arith::MinSIOp>(found, args[3]);
+                             });
+}
+
+Value MaxIndices::placeOf(ScalarBuilder &s, unsigned k, Value at, Value place,
+                          Value &inside) {
+  const WindowAxis &axis = pooling.window[k];
+  Type type = s.b.getI64Type();
+  auto number = [&](OpFoldResult value) {
+    return s.make<arith::IndexCastOp>(type, l.asIndex(value));
+  };
+  Value begin = s.mul(at, s.integer(type, axis.stride));
+  Value step = s.integer(type, axis.dilation);
+  if (axis.isUnpadded() && !l.intAttr("ceil_mode"))
+    return s.add(begin, s.mul(place, step));
+  // All elements are the least there is, as what is padded in front of them.
+  Value zero = s.integer(type, 0);
+  begin = s.sub(begin, number(axis.before));
+  Value first = s.sub(step, s.add(begin, s.integer(type, 1)));
+  first = s.make<arith::DivUIOp>(s.max(first, zero), step);
+  Value found = s.add(begin, s.mul(s.max(place, first), step));
+  inside = s.both(inside, s.less(found, number(axis.in)));
+  return found;
+}
+
+Value MaxIndices::build(Value maxima) {
+  Type i64 = l.b.getI64Type();
+  Dims dims = pooling.resultDims();
+  Value first = findFirst(maxima);
+  SpaceOperand operand{first, allAxes(dims.size())};
+  return mapSpace(
+      l, operand, dims, i64, [&](ScalarBuilder &s, ArrayRef<Value> elements) {
+        auto at = [&](unsigned axis) {
+          Value number = linalg::IndexOp::create(s.b, s.loc, axis);
+          return s.make<arith::IndexCastOp>(i64, number);
+        };
+        unsigned rank = dims.size();
+        SmallVector<Value> position(rank);
+        Value rest = elements[0], inside = s.integer(s.b.getI1Type(), 1);
+        for (unsigned k = rank - 2; k-- > 0;) {
+          Value kernel = s.integer(
+              rest.getType(), *getConstantIntValue(pooling.window[k].kernel));
+          Value next = k ? s.make<arith::DivUIOp>(rest, kernel)
+                         : s.integer(rest.getType(), 0);
+          Value place = s.sub(rest, s.mul(next, kernel));
+          position[k + 2] =
+              placeOf(s, k, at(k + 2), s.cast(place, i64), inside);
+          rest = next;
+        }
+        Value number = at(0);
+        for (unsigned k = 1; k < rank; ++k) {
+          unsigned axis = k > 1 && byColumns ? rank + 1 - k : k;
+          number = s.mul(number, s.make<arith::IndexCastOp>(
+                                     i64, l.asIndex(pooling.in[axis])));
+          number = s.add(number, axis == 1 ? at(1) : position[axis]);
+        }
+        return s.select(inside, number, s.integer(i64, -1));
+      });
 }
 
 static LogicalResult lowerMaxPool(NodeLowering &l) {
@@ -283,7 +334,7 @@ static LogicalResult lowerMaxPool(NodeLowering &l) {
     l.setResult(1, isKnownEmpty(pooling.in)
                        ? l.filled(pooling.resultDims(),
                                   l.constant(l.b.getI64Type(), -1))
-                       : MaxIndices{pooling, l, order == 1}.build());
+                       : MaxIndices{pooling, l, order == 1}.build(result));
   return success();
 }
 
@@ -321,9 +372,7 @@ static Value windowCounts(Pooling &pooling, unsigned k, bool countsPadding,
         arith::IndexCastOp::create(l.b, l.b.getI64Type(), l.asIndex(count));
     return arith::SIToFPOp::create(l.b, type, number);
   };
-  bool hasPads =
-      !isConstantIntValue(axis.before, 0) || !isConstantIntValue(axis.after, 0);
-  if (!l.intAttr("ceil_mode") && (countsPadding || !hasPads))
+  if (!l.intAttr("ceil_mode") && (countsPadding || axis.isUnpadded()))
     return toNumber(axis.kernel);
   OpFoldResult padded = l.add(l.add(axis.before, axis.in), axis.after);
   return l.generate(axis.out, type, [&](OpBuilder &b, Location, ValueRange at) {

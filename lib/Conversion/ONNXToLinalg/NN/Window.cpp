@@ -171,8 +171,7 @@ Value loopc::padSpatial(NodeLowering &l, Value value, const Window &window,
       continue;
     // With no padding windows reach the end at most, but for rounding up.
     OpFoldResult extent = maxSigned(l, held, reach);
-    bool isPlain = isConstantIntValue(axis.before, 0) &&
-                   isConstantIntValue(axis.after, 0) && !l.intAttr("ceil_mode");
+    bool isPlain = axis.isUnpadded() && !l.intAttr("ceil_mode");
     if (isPlain || sameExtent(extent, axis.in))
       continue;
     pads = true;

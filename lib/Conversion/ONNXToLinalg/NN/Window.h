@@ -26,6 +26,12 @@ struct WindowAxis {
   mlir::AffineExpr position(mlir::AffineExpr o, mlir::AffineExpr k) const {
     return o * stride + k * dilation;
   }
+  /// True if it has no padding: then, unless their number is rounded up,
+  /// windows read elements only.
+  bool isUnpadded() const {
+    return mlir::isConstantIntValue(before, 0) &&
+           mlir::isConstantIntValue(after, 0);
+  }
 };
 using Window = llvm::SmallVector<WindowAxis>;
 

@@ -187,10 +187,15 @@ public:
 
   /// -1, 0 or 1 (index) as item `x` is before, the same as, or behind `y`.
   Value compareItems(Value x, Value y);
+  /// True if each item is one number, which is a key to sort by.
+  bool areNumbers() const { return inner.size() == 1 && !l.isString(0); }
+  /// Item number `x`, which is a number.
+  Value keyOf(Value x);
+  /// Whether one number comes before the other.
+  Value less(Value x, Value y);
   OpFoldResult count;
 
 private:
-  Value less(Value x, Value y);
   Value lessComplex(Value x, Value y);
 
   NodeLowering &l;
@@ -232,6 +237,12 @@ Value Items::less(Value x, Value y) {
   Value xIsNumber = arith::CmpFOp::create(l.b, arith::CmpFPredicate::ORD, x, x);
   Value yIsNaN = arith::CmpFOp::create(l.b, arith::CmpFPredicate::UNO, y, y);
   return either(l, isLess, both(l, xIsNumber, yIsNaN));
+}
+
+Value Items::keyOf(Value x) {
+  return NodeLowering::castScalar(
+      l.b, l.b.getLoc(), elementAt(l, value, x), isUnsigned,
+      NodeLowering::computeType(l.elementType(0)), isUnsigned);
 }
 
 Value Items::compareItems(Value x, Value y) {
@@ -320,9 +331,10 @@ static Value mergeByPlaces(NodeLowering &l, Items &items, Value order,
 }
 
 /// The same one after the other: of two runs the one whose next item comes
-/// first gives it.
-static Value mergeInOrder(NodeLowering &l, Items &items, Value order,
-                          Value width) {
+/// first gives it. `sorted` are the numbers of the items and, where they are
+/// one number each, their keys, which then are not looked up.
+static SmallVector<Value> mergeInOrder(NodeLowering &l, Items &items,
+                                       ValueRange sorted, Value width) {
   Value count = l.asIndex(items.count), pair = plus(l, width, width);
   Value last = l.asIndex(l.sub(items.count, l.fold(1)));
   auto is = [&](IP predicate, Value x, Value y) -> Value {
@@ -334,19 +346,26 @@ static Value mergeInOrder(NodeLowering &l, Items &items, Value order,
   // Where the two runs go on and end.
   Value zero = l.index(0), first = arith::MinSIOp::create(l.b, width, count);
   Value secondEnd = arith::MinSIOp::create(l.b, pair, count);
-  Value merged = l.empty(items.count, l.b.getIndexType());
-  return loopNest(
-      l, items.count, {merged, zero, first, first, secondEnd},
-      [&](ValueRange at, ValueRange c) {
-        Value left = c[1], right = c[2], leftEnd = c[3], rightEnd = c[4];
+  SmallVector<Value> carried{zero, first, first, secondEnd};
+  for (Value column : sorted)
+    carried.push_back(l.empty(items.count, getElementTypeOrSelf(column)));
+  SmallVector<Value> merged =
+      loopNest(l, items.count, carried, [&](ValueRange at, ValueRange c) {
+        Value left = c[0], right = c[1], leftEnd = c[2], rightEnd = c[3];
         // Beyond the end of a run anything will do.
-        Value x = tensor::ExtractOp::create(
-            l.b, order, Value(arith::MinSIOp::create(l.b, left, last)));
-        Value y = tensor::ExtractOp::create(
-            l.b, order, Value(arith::MinSIOp::create(l.b, right, last)));
+        auto readHeads = [&](Value place) {
+          place = arith::MinSIOp::create(l.b, place, last);
+          return llvm::map_to_vector(sorted, [&](Value column) -> Value {
+            return tensor::ExtractOp::create(l.b, column, place);
+          });
+        };
+        SmallVector<Value> x = readHeads(left), y = readHeads(right);
         Value hasLeft = is(IP::ult, left, leftEnd);
         Value hasRight = is(IP::ult, right, rightEnd);
-        Value isBefore = is(IP::slt, items.compareItems(y, x), zero);
+        Value isBefore =
+            sorted.size() > 1
+                ? items.less(y[1], x[1])
+                : is(IP::slt, items.compareItems(y[0], x[0]), zero);
         Value noLeft = arith::XOrIOp::create(l.b, hasLeft,
                                              l.constantInt(l.b.getI1Type(), 1));
         Value takesRight = both(l, hasRight, either(l, noLeft, isBefore));
@@ -359,19 +378,31 @@ static Value mergeInOrder(NodeLowering &l, Items &items, Value order,
         Value middle =
             arith::MinSIOp::create(l.b, plus(l, place, width), count);
         Value end = arith::MinSIOp::create(l.b, plus(l, place, pair), count);
-        return SmallVector<Value>{
-            tensor::InsertOp::create(l.b, choose(takesRight, y, x), c[0], at),
+        SmallVector<Value> next{
             choose(isDone, place, nextLeft), choose(isDone, middle, nextRight),
             choose(isDone, middle, leftEnd), choose(isDone, end, rightEnd)};
-      })[0];
+        for (auto [k, into] : llvm::enumerate(c.drop_front(4)))
+          next.push_back(tensor::InsertOp::create(
+              l.b, choose(takesRight, y[k], x[k]), into, at));
+        return next;
+      });
+  return SmallVector<Value>(ArrayRef(merged).drop_front(4));
 }
 
 /// The numbers of the items in ascending order, equal ones in the order that
 /// they stand in: a merge sort from runs of 1.
 static Value sortedOrder(NodeLowering &l, Items &items) {
-  Value init =
+  SmallVector<Value> sorted{
       l.generate(items.count, l.b.getIndexType(),
-                 [](OpBuilder &, Location, ValueRange at) { return at[0]; });
+                 [](OpBuilder &, Location, ValueRange at) { return at[0]; })};
+  if (l.channelsLast && items.areNumbers())
+    sorted.push_back(
+        l.generate(items.count, NodeLowering::computeType(l.elementType(0)),
+                   [&](OpBuilder &b, Location, ValueRange at) {
+                     OpBuilder::InsertionGuard guard(l.b);
+                     l.b.restoreInsertionPoint(b.saveInsertionPoint());
+                     return items.keyOf(at[0]);
+                   }));
   // ceil(log2(count)) passes.
   Value i64Count = arith::IndexCastOp::create(
       l.b, l.b.getI64Type(), l.asIndex(l.sub(items.count, l.fold(1))));
@@ -381,13 +412,13 @@ static Value sortedOrder(NodeLowering &l, Items &items) {
   Value hasMany = compare(l, IP::ugt, items.count, l.fold(1));
   passes = arith::SelectOp::create(l.b, hasMany, passes, l.index(0));
   return loopNest(
-      l, OpFoldResult(passes), init, [&](ValueRange pass, ValueRange carried) {
+      l, OpFoldResult(passes), sorted, [&](ValueRange pass, ValueRange c) {
         Value width = arith::ShLIOp::create(l.b, l.index(1), pass[0]);
         // Kernels find places side by side, CPUs have less to do in order.
+        if (l.channelsLast)
+          return mergeInOrder(l, items, c, width);
         return SmallVector<Value>{
-            l.channelsLast
-                ? mergeInOrder(l, items, carried[0], width)
-                : mergeByPlaces(l, items, carried[0], pass[0], width)};
+            mergeByPlaces(l, items, c[0], pass[0], width)};
       })[0];
 }
 

@@ -21,6 +21,8 @@
 // for one thread. So the nests in its body are shared out, too, which happens
 // where the nest around them is not.
 
+#include "IterationNumbers.h"
+#include "WorkEmitter.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
@@ -82,58 +84,6 @@ static constexpr WorkRules makeRules() {
   rules.guessedTrips = kGuessedTrips;
   return rules;
 }
-
-namespace {
-/// Computes work where the run knows what it is, from what `mapping` has for
-/// the values around the nest.
-class WorkEmitter {
-public:
-  WorkEmitter(ImplicitLocOpBuilder &b, const WorkEstimate &estimate,
-              const IRMapping &mapping)
-      : b(b), estimate(estimate), mapping(mapping) {}
-
-  /// A number of instructions, f64.
-  Value emit(const Work &work) {
-    Value sum;
-    for (const Work::OpenLoop &open : work.open) {
-      Value trips = emitTrips(open.loop);
-      Value part = arith::MulFOp::create(b, trips, emit(open.iteration));
-      sum = sum ? arith::AddFOp::create(b, sum, part) : part;
-    }
-    if (sum && work.known == 0)
-      return sum;
-    Value known = makeFloat(work.known);
-    return sum ? arith::AddFOp::create(b, sum, known) : known;
-  }
-
-  Value makeFloat(double value) {
-    return arith::ConstantOp::create(b, b.getF64FloatAttr(value));
-  }
-
-private:
-  Value emitTrips(scf::ForOp loop) {
-    Value size = arith::SubIOp::create(b, lookup(loop.getUpperBound()),
-                                       lookup(loop.getLowerBound()));
-    Value trips = arith::DivFOp::create(b, toFloat(size),
-                                        toFloat(lookup(loop.getStep())));
-    return arith::MaximumFOp::create(b, trips, makeFloat(0));
-  }
-
-  Value toFloat(Value index) {
-    if (index.getType().isIndex())
-      index = arith::IndexCastOp::create(b, b.getI64Type(), index);
-    return arith::SIToFPOp::create(b, b.getF64Type(), index);
-  }
-
-  Value lookup(Value bound) {
-    return mapping.lookup(estimate.findKnownBound(bound));
-  }
-
-  ImplicitLocOpBuilder &b;
-  const WorkEstimate &estimate;
-  const IRMapping &mapping;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // What can run in parallel
@@ -230,7 +180,8 @@ private:
   Value pays(bool asksForThreads, const IRMapping &mapping);
   Value tryToShare(func::FuncOp body, bool asksForThreads,
                    const IRMapping &mapping, ValueRange given);
-  void fillIteration(Value number, IRMapping &mapping);
+  void fillIteration(size_t k, Value number, IRMapping &mapping);
+  void fillPiece(Value begin, Value end, IRMapping &mapping);
   void makePrivateMemory(IRMapping &mapping);
   void dropPrivateMemory();
   Value hasWork(double least, const IRMapping &mapping);
@@ -307,26 +258,49 @@ Value NestParallelizer::countTrips(scf::ForOp loop) {
   return b.createOrFold<arith::CeilDivUIOp>(size, loop.getStep());
 }
 
-/// One iteration of all the loops.
-void NestParallelizer::fillIteration(Value number, IRMapping &mapping) {
-  SmallVector<Value> numbers(loops.size());
-  for (size_t k = loops.size(); k-- > 0;) {
-    Value count = mapping.lookupOrDefault(trips[k]);
-    numbers[k] =
-        k ? arith::RemUIOp::create(b, number, count).getResult() : number;
-    if (k)
-      number = arith::DivUIOp::create(b, number, count);
+/// Iteration `number` of loop `k`, but for the next of the loops in it.
+void NestParallelizer::fillIteration(size_t k, Value number,
+                                     IRMapping &mapping) {
+  scf::ForOp loop = loops[k];
+  Value step = mapping.lookupOrDefault(loop.getStep());
+  Value at = b.createOrFold<arith::MulIOp>(number, step);
+  at = b.createOrFold<arith::AddIOp>(
+      at, mapping.lookupOrDefault(loop.getLowerBound()));
+  mapping.map(loop.getInductionVar(), at);
+  for (Operation &op : loop.getBody()->without_terminator())
+    if (k + 1 == loops.size() || &op != loops[k + 1])
+      b.clone(op, mapping);
+}
+
+/// The iterations from `begin` to `end` of all the loops together. To divide by
+/// constants is a multiplication; by other numbers it takes longer than a short
+/// row, and the loops count on from where they begin.
+void NestParallelizer::fillPiece(Value begin, Value end, IRMapping &mapping) {
+  bool areKnown = llvm::all_of(ArrayRef(trips).drop_front(), [](Value count) {
+    return getConstantIntValue(count).has_value();
+  });
+  // The count of the outermost loop is not asked for. What has no iterations is
+  // not divided by.
+  SmallVector<Value> counts{Value()};
+  for (Value count : ArrayRef(trips).drop_front())
+    counts.push_back(b.createOrFold<arith::MaxUIOp>(
+        mapping.lookupOrDefault(count), index(1)));
+  SmallVector<Value> start;
+  if (!areKnown)
+    start = splitNumber(b, begin, counts);
+  auto all = scf::ForOp::create(b, begin, end, index(1), start);
+  if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
+    all->setAttr("llvm.loop_annotation", how);
+  b.setInsertionPointToStart(all.getBody());
+  SmallVector<Value> numbers(all.getRegionIterArgs());
+  if (areKnown) {
+    numbers = splitNumber(b, all.getInductionVar(), counts);
+  } else {
+    scf::YieldOp::create(b, countOn(b, numbers, counts));
+    b.setInsertionPointToStart(all.getBody());
   }
-  for (auto [k, loop] : llvm::enumerate(loops)) {
-    Value step = mapping.lookupOrDefault(loop.getStep());
-    Value at = b.createOrFold<arith::MulIOp>(numbers[k], step);
-    at = b.createOrFold<arith::AddIOp>(
-        at, mapping.lookupOrDefault(loop.getLowerBound()));
-    mapping.map(loop.getInductionVar(), at);
-    for (Operation &op : loop.getBody()->without_terminator())
-      if (k + 1 == loops.size() || &op != loops[k + 1])
-        b.clone(op, mapping);
-  }
+  for (auto [k, number] : llvm::enumerate(numbers))
+    fillIteration(k, number, mapping);
 }
 
 /// A function of `arguments` and the captures.
@@ -387,14 +361,10 @@ func::FuncOp NestParallelizer::makeBody() {
   for (Operation *constant : constants)
     b.clone(*constant, mapping);
   makePrivateMemory(mapping);
-  auto all = scf::ForOp::create(b, entry->getArgument(1), entry->getArgument(2),
-                                this->index(1));
   Value ok = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
-  func::ReturnOp::create(b, ok);
-  if (Attribute how = loops.back()->getAttr("llvm.loop_annotation"))
-    all->setAttr("llvm.loop_annotation", how);
-  b.setInsertionPointToStart(all.getBody());
-  fillIteration(all.getInductionVar(), mapping);
+  auto end = func::ReturnOp::create(b, ok);
+  b.setInsertionPoint(end);
+  fillPiece(entry->getArgument(1), entry->getArgument(2), mapping);
   disableRuntimeUnrolling(made);
   return shared.functions.add(made);
 }

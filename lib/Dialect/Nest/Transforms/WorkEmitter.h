@@ -1,0 +1,75 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// The work of a nest as a number that the run computes.
+
+#ifndef LOOPC_LIB_DIALECT_NEST_TRANSFORMS_WORKEMITTER_H
+#define LOOPC_LIB_DIALECT_NEST_TRANSFORMS_WORKEMITTER_H
+
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace loopc {
+
+/// Computes work where the run knows what it is, from what `mapping` has for
+/// the values around the nest.
+class WorkEmitter {
+public:
+  WorkEmitter(mlir::ImplicitLocOpBuilder &b, const WorkEstimate &estimate,
+              const mlir::IRMapping &mapping)
+      : b(b), estimate(estimate), mapping(mapping) {}
+
+  /// A number of instructions, f64.
+  mlir::Value emit(const Work &work) {
+    mlir::Value sum;
+    for (const Work::OpenLoop &open : work.open) {
+      mlir::Value trips = emitTrips(open.loop);
+      mlir::Value part =
+          mlir::arith::MulFOp::create(b, trips, emit(open.iteration));
+      sum = sum ? mlir::arith::AddFOp::create(b, sum, part) : part;
+    }
+    if (sum && work.known == 0)
+      return sum;
+    mlir::Value known = makeFloat(work.known);
+    return sum ? mlir::arith::AddFOp::create(b, sum, known) : known;
+  }
+
+  mlir::Value makeFloat(double value) {
+    return mlir::arith::ConstantOp::create(b, b.getF64FloatAttr(value));
+  }
+
+private:
+  mlir::Value emitTrips(mlir::scf::ForOp loop) {
+    mlir::Value size = mlir::arith::SubIOp::create(
+        b, lookup(loop.getUpperBound()), lookup(loop.getLowerBound()));
+    mlir::Value trips = mlir::arith::DivFOp::create(
+        b, toFloat(size), toFloat(lookup(loop.getStep())));
+    return mlir::arith::MaximumFOp::create(b, trips, makeFloat(0));
+  }
+
+  mlir::Value toFloat(mlir::Value index) {
+    if (index.getType().isIndex())
+      index = mlir::arith::IndexCastOp::create(b, b.getI64Type(), index);
+    return mlir::arith::SIToFPOp::create(b, b.getF64Type(), index);
+  }
+
+  mlir::Value lookup(mlir::Value bound) {
+    return mapping.lookup(estimate.findKnownBound(bound));
+  }
+
+  mlir::ImplicitLocOpBuilder &b;
+  const WorkEstimate &estimate;
+  const mlir::IRMapping &mapping;
+};
+
+} // namespace loopc
+
+#endif // LOOPC_LIB_DIALECT_NEST_TRANSFORMS_WORKEMITTER_H
