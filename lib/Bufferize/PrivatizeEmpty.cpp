@@ -8,6 +8,7 @@
 
 // buffer-privatize-empty: places for results as bufferization wants them.
 
+#include "ResultPlaces.h"
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -179,10 +180,14 @@ struct BufferPrivatizeEmpty
   void runOnOperation() override {
     getOperation().walk(
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
+    loopc::placeResultsTogether(getOperation());
     privatizeFills();
     SmallVector<tensor::EmptyOp> empties;
     getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });
     for (tensor::EmptyOp empty : empties) {
+      if (llvm::any_of(empty->getUsers(),
+                       llvm::IsaPred<tensor::ExtractSliceOp>))
+        continue;
       for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
         OpBuilder b(use.getOwner());
         use.set(b.clone(*empty)->getResult(0));

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExpandMinMax.h"
 #include "SkippedPasses.h"
 #include "Translate.h"
 
@@ -342,4 +343,6 @@ void Optimizer::run() {
 void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                            unsigned level) {
   Optimizer(module, machine, level).run();
+  if (level > 0)
+    expandMinMax(module, machine);
 }
