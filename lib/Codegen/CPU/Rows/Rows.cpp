@@ -454,8 +454,12 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
               canGroup(operand.get(), groupAxes(map, dims)));
     });
   };
-  // Of the others, one is left to be dealt to threads.
-  unsigned least = isReduced ? 0 : isOpen ? std::max(count - 2, 1u) : 1;
+  // Of the others, one is left to be dealt to threads, but for rows that are no
+  // vector: all of them are one row, of which threads get parts.
+  bool isNoVector = !isOpen && extents.back() < kVector;
+  unsigned least = isReduced || isNoVector ? 0
+                   : isOpen                ? std::max(count - 2, 1u)
+                                           : 1;
   ReassociationIndices joined{count - 1};
   while (first > least + 1 && kinds[first - 2] == kinds.back()) {
     ReassociationIndices more = joined;
