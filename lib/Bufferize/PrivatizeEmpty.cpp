@@ -181,6 +181,7 @@ struct BufferPrivatizeEmpty
     getOperation().walk(
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
     loopc::placeResultsTogether(getOperation());
+    loopc::copyOverwrittenSlices(getOperation());
     privatizeFills();
     SmallVector<tensor::EmptyOp> empties;
     getOperation().walk([&](tensor::EmptyOp op) { empties.push_back(op); });

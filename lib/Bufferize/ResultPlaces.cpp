@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ResultPlaces.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
@@ -139,5 +141,82 @@ void loopc::placeResultsTogether(func::FuncOp function) {
     Chain chain(empty, op);
     chain.follow();
     chain.place();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Slices of what is written over
+//===----------------------------------------------------------------------===//
+
+/// True if `reader` reads `slice`, or a view of it.
+static bool isReadBy(Value slice, linalg::GenericOp reader) {
+  return llvm::any_of(slice.getUsers(), [&](Operation *user) {
+    return user == reader ||
+           (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                tensor::ExtractSliceOp>(user) &&
+            isReadBy(user->getResult(0), reader));
+  });
+}
+
+/// True if `op` computes each element of `matrix` from the one that is there,
+/// among others, and nothing else is read of it but slices.
+static bool updatesAll(linalg::GenericOp op, BlockArgument matrix) {
+  auto isPlain = [&](OpOperand &operand) {
+    return op.getMatchingIndexingMap(&operand).isIdentity();
+  };
+  if (op->getBlock() != matrix.getOwner() || op.getNumReductionLoops() > 0 ||
+      op->getNumResults() != 1 || !isPlain(*op.getDpsInitOperand(0)) ||
+      !op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() ||
+      op.getResult(0).getType() != matrix.getType())
+    return false;
+  bool isRead = false;
+  for (OpOperand &use : matrix.getUses()) {
+    if (use.getOwner() == op && isPlain(use))
+      isRead = true;
+    else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(use.getOwner());
+             !slice || slice->getBlock() != op->getBlock())
+      return false;
+  }
+  return isRead;
+}
+
+/// True if `slice` has a small part of what it is cut from: one element along
+/// an axis that has many.
+static bool isSmall(tensor::ExtractSliceOp slice) {
+  constexpr int64_t kMany = 8;
+  return llvm::any_of(
+      llvm::zip_equal(slice.getStaticSizes(), slice.getSourceType().getShape()),
+      [](auto axis) {
+        auto [size, extent] = axis;
+        return size == 1 && (ShapedType::isDynamic(extent) || extent >= kMany);
+      });
+}
+
+void loopc::copyOverwrittenSlices(func::FuncOp function) {
+  SmallVector<tensor::ExtractSliceOp> slices;
+  function.walk([&](loop::YieldOp yield) {
+    auto loop = dyn_cast<loop::LoopOp>(yield->getParentOp());
+    if (!loop)
+      return;
+    for (auto [matrix, next] :
+         llvm::zip(loop.getRegionIterArgs(), yield.getCarried())) {
+      auto op = next.getDefiningOp<linalg::GenericOp>();
+      if (!op || !next.hasOneUse() || !updatesAll(op, matrix))
+        continue;
+      SmallVector<tensor::ExtractSliceOp> own;
+      for (Operation *user : matrix.getUsers())
+        if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+            slice && isReadBy(slice, op))
+          own.push_back(slice);
+      if (llvm::all_of(own, isSmall))
+        llvm::append_range(slices, own);
+    }
+  });
+  for (tensor::ExtractSliceOp slice : slices) {
+    OpBuilder b(slice->getContext());
+    b.setInsertionPointAfter(slice);
+    auto copy = bufferization::AllocTensorOp::create(
+        b, slice.getLoc(), slice.getType(), ValueRange(), slice.getResult());
+    slice.getResult().replaceAllUsesExcept(copy, copy);
   }
 }

@@ -28,6 +28,18 @@ namespace loopc {
 /// what others insert into is made behind the operation.
 void placeResultsTogether(mlir::func::FuncOp function);
 
+/// Copies rows and columns of a matrix that a loop carries where an iteration
+/// computes all of the matrix from itself and from them:
+///
+///     loop.loop carried(%u = ...) {
+///       %row = tensor.extract_slice %u[%k, 0] [1, 64] [1, 1]
+///       %next = linalg.generic ins(%u, %row : (i, j), (j))
+///       loop.yield carried(%next)
+///     ->  %row = bufferization.alloc_tensor() copy(%slice)
+///
+/// The matrix then stays where it is: two that take turns need twice the cache.
+void copyOverwrittenSlices(mlir::func::FuncOp function);
+
 } // namespace loopc
 
 #endif // LOOPC_LIB_BUFFERIZE_RESULTPLACES_H

@@ -32,6 +32,8 @@ using utils::IteratorType;
 static constexpr int64_t kFew = 4;
 /// Fewer elements along the other axis are no vectors either.
 static constexpr int64_t kLeastRows = 16;
+/// Nor are rows of fewer elements vectors of their own.
+static constexpr int64_t kLeastColumns = 33;
 /// Operations of the unrolled body.
 static constexpr int64_t kLongestBody = 64;
 
@@ -270,6 +272,10 @@ LogicalResult ReduceFew::matchAndRewrite(linalg::GenericOp op,
       !result.isProjectedPermutation() || result.getNumResults() == 0)
     return failure();
   auto last = cast<AffineDimExpr>(result.getResults().back()).getPosition();
+  // Short rows that are reduced in their turn become columns.
+  if (result.getNumResults() > 1 &&
+      !isAtLeast(op.getStaticLoopRanges()[last], kLeastColumns))
+    return failure();
   Unrolling unrolling(op, reduced.front(), last);
   if (!unrolling.match())
     return failure();
