@@ -55,6 +55,20 @@ static void expand(IntrinsicInst &call, bool hasMasks) {
   call.eraseFromParent();
 }
 
+/// Integers, one by one: a comparison and a move that LLVM shall not make a
+/// branch of, which recurrences would take by chance. A bound that is constant
+/// is mostly kept, and a branch then is none to wait for.
+static void expandInteger(MinMaxIntrinsic &call) {
+  IRBuilder<> b(&call);
+  Value *x = call.getLHS(), *y = call.getRHS();
+  Value *chosen = b.CreateSelect(b.CreateICmp(call.getPredicate(), x, y), x, y);
+  if (auto *select = dyn_cast<SelectInst>(chosen))
+    select->setMetadata(LLVMContext::MD_unpredictable,
+                        MDNode::get(call.getContext(), {}));
+  call.replaceAllUsesWith(chosen);
+  call.eraseFromParent();
+}
+
 void loopc::expandMinMax(Module &module, TargetMachine &machine) {
   if (!module.getTargetTriple().isX86())
     return;
@@ -65,6 +79,12 @@ void loopc::expandMinMax(Module &module, TargetMachine &machine) {
     bool hasMasks =
         machine.getSubtargetImpl(function)->checkFeatures("+avx512vl");
     for (Instruction &one : make_early_inc_range(instructions(function))) {
+      if (auto *integer = dyn_cast<MinMaxIntrinsic>(&one);
+          integer && !integer->getType()->isVectorTy()) {
+        if (none_of(integer->args(), IsaPred<Constant>))
+          expandInteger(*integer);
+        continue;
+      }
       auto *call = dyn_cast<IntrinsicInst>(&one);
       if (!call || !is_contained({Intrinsic::minimum, Intrinsic::maximum},
                                  call->getIntrinsicID()))
