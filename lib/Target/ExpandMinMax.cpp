@@ -35,17 +35,12 @@ static bool isCarried(const Value *value, const BasicBlock *block,
                                }));
 }
 
-static void expand(IntrinsicInst &call, bool hasMasks) {
+static void expand(IntrinsicInst &call) {
   Value *x = call.getArgOperand(0), *y = call.getArgOperand(1);
   // What was just computed is in a register: the other may be in memory.
   if (isCarried(x, call.getParent()) ||
       (isa<LoadInst>(x) && !isCarried(y, call.getParent())))
     std::swap(x, y);
-  if (!hasMasks || !call.getType()->isVectorTy()) {
-    call.setArgOperand(0, x);
-    call.setArgOperand(1, y);
-    return;
-  }
   IRBuilder<> b(&call);
   bool isMinimum = call.getIntrinsicID() == Intrinsic::minimum;
   Value *isFirst = isMinimum ? b.CreateFCmpOLT(x, y) : b.CreateFCmpOGT(x, y);
@@ -91,12 +86,13 @@ void loopc::expandMinMax(Module &module, TargetMachine &machine) {
         continue;
       // LLVM asks neither where one is known to be a number.
       Type *type = call->getType()->getScalarType();
-      if (call->hasNoSignedZeros() && !call->hasNoNaNs() &&
+      if (hasMasks && call->getType()->isVectorTy() &&
+          call->hasNoSignedZeros() && !call->hasNoNaNs() &&
           (type->isFloatTy() || type->isDoubleTy()) &&
           none_of(call->args(), [&](Value *operand) {
             return isKnownNeverNaN(operand, query);
           }))
-        expand(*call, hasMasks);
+        expand(*call);
     }
   }
 }
