@@ -153,6 +153,10 @@ private:
   Region *findLoop(OpOperand *read, Value definition);
   bool isElementwise(OpOperand *read, OpOperand *write);
   bool goesBackTo(OpOperand *use, Value other);
+  Value findWhole(Value value);
+  bool areOneBuffer(Value one, Value other);
+  Operation *findPlace(OpOperand *use, bool isWrite);
+  bool areDisjointSlices(OpOperand *read, OpOperand *write);
   bool areApart(OpOperand *read, OpOperand *write);
   bool isOfSamePlace(OpOperand *use, SubsetInsertionOpInterface insert);
   void extendBackwards(Read &range, unsigned read, Value definition);
@@ -269,16 +273,33 @@ bool Conflicts::isElementwise(OpOperand *read, OpOperand *write) {
          (goesBackTo(read, write->get()) || goesBackTo(write, read->get()));
 }
 
+/// The tensor whose buffer `value` is once insertions behind one another are in
+/// place: users are decided before what they use.
+Value Conflicts::findWhole(Value value) {
+  while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
+    ++counts.steps;
+    if (!state.isInPlace(insert.getDestMutable()))
+      break;
+    value = insert.getDest();
+  }
+  return value;
+}
+
+bool Conflicts::areOneBuffer(Value one, Value other) {
+  return one == other || state.areEquivalentBufferizedValues(one, other) ||
+         findWhole(one) == findWhole(other);
+}
+
 /// The first slice of the place that `insert` writes to; none if there is no
 /// such slice. Slices go back to a tensor that the analysis knows to be the
 /// one that is inserted into.
 std::optional<unsigned>
 Conflicts::findFirstSlice(SubsetInsertionOpInterface insert) {
   auto areEquivalent = [&](Value one, Value other) {
-    return state.areEquivalentBufferizedValues(one, other);
+    return areOneBuffer(one, other);
   };
   std::optional<unsigned> first;
-  Value whole = insert.getDestinationOperand().get();
+  Value whole = findWhole(insert.getDestinationOperand().get());
   state.applyOnEquivalenceClass(whole, [&](Value value) {
     for (Operation *user : value.getUsers()) {
       ++counts.steps;
@@ -295,7 +316,7 @@ Conflicts::findFirstSlice(SubsetInsertionOpInterface insert) {
 bool Conflicts::isOfSamePlace(OpOperand *use,
                               SubsetInsertionOpInterface insert) {
   auto areEquivalent = [&](Value one, Value other) {
-    return state.areEquivalentBufferizedValues(one, other);
+    return areOneBuffer(one, other);
   };
   unsigned first = 0;
   if (isa<tensor::InsertSliceOp>(insert)) {
@@ -317,26 +338,46 @@ bool Conflicts::isOfSamePlace(OpOperand *use,
   return llvm::all_of(state.findValueInReverseUseDefChain(use, isEnd), isSlice);
 }
 
+/// The slice that `use` reads or writes, of a tensor of the block that all of
+/// it stands in; null if there is none. Places are compared within one
+/// iteration: what others have written was there when it began.
+Operation *Conflicts::findPlace(OpOperand *use, bool isWrite) {
+  Operation *place = nullptr;
+  Value whole;
+  auto insert = dyn_cast<SubsetInsertionOpInterface>(use->getOwner());
+  if (isWrite && insert && use == &insert.getDestinationOperand()) {
+    place = insert;
+    whole = use->get();
+  } else {
+    auto slice = [&](Value value) {
+      ++counts.steps;
+      return value.getDefiningOp<tensor::ExtractSliceOp>() != nullptr;
+    };
+    TraversalConfig config;
+    config.followEquivalentOnly = true;
+    llvm::SetVector<Value> found =
+        state.findValueInReverseUseDefChain(use, slice, config);
+    if (found.size() != 1 || !slice(found.front()))
+      return nullptr;
+    auto extract = found.front().getDefiningOp<tensor::ExtractSliceOp>();
+    place = extract;
+    whole = extract.getSource();
+  }
+  Block *block = whole.getParentBlock();
+  return place->getBlock() == block && use->getOwner()->getBlock() == block
+             ? place
+             : nullptr;
+}
+
 /// True if `read` and `write` are of slices of one tensor that have no element
-/// in common. It is an argument of the block that all of them are in, so that
-/// places are compared within one iteration: what others have written was there
-/// when it began.
-static bool areDisjointSlices(OpOperand *read, OpOperand *write) {
-  auto first = read->get().getDefiningOp<tensor::ExtractSliceOp>();
-  auto second = write->get().getDefiningOp<tensor::ExtractSliceOp>();
-  if (!first || !second || first.getSource() != second.getSource())
-    return false;
-  auto argument = dyn_cast<BlockArgument>(first.getSource());
-  auto isHere = [&](Operation *op) {
-    return op->getBlock() == argument.getOwner();
-  };
-  if (!argument || !isHere(first) || !isHere(second) ||
-      !isHere(read->getOwner()) || !isHere(write->getOwner()))
-    return false;
-  auto subset = cast<SubsetOpInterface>(first.getOperation());
-  return subset.operatesOnDisjointSubset(
-      cast<SubsetOpInterface>(second.getOperation()),
-      [](Value a, Value b) { return a == b; });
+/// in common.
+bool Conflicts::areDisjointSlices(OpOperand *read, OpOperand *write) {
+  Operation *first = findPlace(read, /*isWrite=*/false);
+  Operation *second = first ? findPlace(write, /*isWrite=*/true) : nullptr;
+  return second && first->getBlock() == second->getBlock() &&
+         cast<SubsetOpInterface>(first).operatesOnDisjointSubset(
+             cast<SubsetOpInterface>(second),
+             [&](Value a, Value b) { return areOneBuffer(a, b); });
 }
 
 /// True if `read` and `write` mean different places, or `write` stores what is

@@ -8,6 +8,7 @@
 
 // buffer-privatize-empty: places for results as bufferization wants them.
 
+#include "ResultPlaces.h"
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Support/Walk.h"
@@ -178,9 +179,14 @@ struct BufferPrivatizeEmpty
   void runOnOperation() override {
     getOperation().walk(
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
+    loopc::placeResultsTogether(getOperation());
+    loopc::copyOverwrittenSlices(getOperation());
     privatizeFills();
     for (tensor::EmptyOp empty :
          loopc::collectOps<tensor::EmptyOp>(getOperation())) {
+      if (llvm::any_of(empty->getUsers(),
+                       llvm::IsaPred<tensor::ExtractSliceOp>))
+        continue;
       for (OpOperand &use : llvm::make_early_inc_range(empty->getUses())) {
         OpBuilder b(use.getOwner());
         use.set(b.clone(*empty)->getResult(0));

@@ -15,6 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BranchOnWraps.h"
+#include "ExpandMinMax.h"
 #include "SkippedPasses.h"
 #include "Translate.h"
 
@@ -341,5 +343,9 @@ void Optimizer::run() {
 
 void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,
                            unsigned level) {
+  if (level > 1 && !module.getTargetTriple().isNVPTX())
+    branchOnWraps(module);
   Optimizer(module, machine, level).run();
+  if (level > 0)
+    expandMinMax(module, machine);
 }

@@ -12,6 +12,7 @@
 // several results.
 
 #include "SimplifyGenerics.h"
+#include "UnrollShortAxes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Tensor/Expansions.h"
@@ -464,6 +465,15 @@ struct TensorFuseElementwise
     FrozenRewritePatternSet frozen(std::move(patterns));
     if (failed(fuse(getOperation(), frozen, affected)))
       return signalPassFailure();
+    if (!forKernels) {
+      // Only what is fused shows what an axis is read with; what is unrolled
+      // is elementwise, and fused again.
+      RewritePatternSet unrolled(context);
+      populateUnrollShortAxes(unrolled);
+      walkAndApplyPatterns(getOperation(), std::move(unrolled), &affected);
+      if (failed(fuse(getOperation(), frozen, affected)))
+        return signalPassFailure();
+    }
     getOperation().walk(
         [&](linalg::GenericOp op) { splitStartsOfSums(rewriter, op); });
     SmallVector<Block *> blocks;

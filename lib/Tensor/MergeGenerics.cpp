@@ -8,6 +8,7 @@
 
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -16,6 +17,25 @@ using namespace loopc;
 
 /// The largest body that two operations become: 64 expensive operations.
 static constexpr unsigned kMaxBodyCost = 1024;
+
+Value loopc::dropUnitAxes(Value value, AffineMap &map) {
+  auto expand = value.getDefiningOp<tensor::ExpandShapeOp>();
+  if (!expand)
+    return value;
+  SmallVector<AffineExpr> exprs;
+  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+    SmallVector<AffineExpr> own;
+    for (int64_t axis : group)
+      if (expand.getResultType().getDimSize(axis) != 1 ||
+          map.getResult(axis) != getAffineConstantExpr(0, map.getContext()))
+        own.push_back(map.getResult(axis));
+    if (own.size() != 1)
+      return value;
+    exprs.push_back(own.front());
+  }
+  map = AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
+  return expand.getSrc();
+}
 
 bool loopc::isElementwise(linalg::GenericOp op) {
   return op.hasPureTensorSemantics() &&
@@ -80,9 +100,22 @@ static bool canMoveDown(linalg::GenericOp first, linalg::GenericOp second) {
   return true;
 }
 
+/// True if nothing between both takes time: views, places and numbers.
+static bool areNextToEachOther(linalg::GenericOp first,
+                               linalg::GenericOp second) {
+  for (Operation *op = first->getNextNode(); op && op != second;
+       op = op->getNextNode())
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::ExtractSliceOp, tensor::CastOp, tensor::EmptyOp,
+             arith::ConstantOp>(op))
+      return false;
+  return true;
+}
+
 /// Moves `second`, and what its operands are computed by, up to `first`, if all
 /// that it makes are sums, which take less room than what it reads: what stands
-/// between them needs the results of `first`, and may be all that does.
+/// between them needs the results of `first`, and may be all that does. So does
+/// what is elementwise, where only views are between.
 static bool moveUp(IRRewriter &rewriter, linalg::GenericOp first,
                    linalg::GenericOp second) {
   bool makesSums =
@@ -90,7 +123,8 @@ static bool moveUp(IRRewriter &rewriter, linalg::GenericOp first,
       llvm::none_of(second.getDpsInitsMutable(), [&](auto &init) {
         return second.getMatchingIndexingMap(&init).isPermutation();
       });
-  if (!makesSums || failed(moveOperationDependencies(rewriter, second, first)))
+  if ((!makesSums && !areNextToEachOther(first, second)) ||
+      failed(moveOperationDependencies(rewriter, second, first)))
     return false;
   rewriter.moveOpAfter(second, first);
   return true;

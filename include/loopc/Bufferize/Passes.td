@@ -56,6 +56,11 @@ def BufferPrivatizeEmpty
     Where a branch yields what was computed before it, the place for that is
     allocated. eliminate-empty-tensors would make it a part of what the branch's
     result is inserted into, which has other extents where another is taken.
+
+    Several results of one operation that are inserted into one tensor are given
+    places in it. Rows and columns of a matrix that a loop carries are copied
+    where an iteration computes all of the matrix from itself and from them: it
+    stays in its place then.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];

@@ -51,6 +51,10 @@ private:
 /// True for what computes each element by itself, in the order of its results.
 bool isElementwise(mlir::linalg::GenericOp op);
 
+/// `value` without axes of one element that `map` reads at 0 and a reshape has
+/// put there.
+mlir::Value dropUnitAxes(mlir::Value value, mlir::AffineMap &map);
+
 /// For patterns that only make operations fewer: long chains take many rounds.
 inline mlir::GreedyRewriteConfig untilDone() {
   return mlir::GreedyRewriteConfig().setMaxIterations(

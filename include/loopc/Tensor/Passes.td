@@ -77,6 +77,22 @@ def TensorFuseElementwise
     ```mlir
     %t = linalg.transpose ins(%w) outs(%e) permutation = [1, 0] {loopc.stored}
     ```
+
+    Last axes of two to four elements are unrolled: each element is an operand of
+    its own, where it is reduced, and sums that are such rows are sums of their
+    own. What is read for many rows is copied coordinate by coordinate:
+
+    ```mlir
+    %d = linalg.generic // (i, k), (j, k) -> (i, j)
+           ins(%p, %q : tensor<64x3xf32>, tensor<64x3xf32>) { (p - q)^2 + out }
+    // becomes
+    %t = linalg.transpose ins(%q) permutation = [1, 0] {loopc.stored}
+    %d = linalg.generic // (i), (i), (i), (j), (j), (j) -> (i, j)
+           ins(%p[:, 0], ..., %t[2, :]) { (p0 - q0)^2 + ... }
+    ```
+
+    The first place of the extremum of each column is found in the pass that
+    finds the extremum.
   }];
   let options = [
     Option<"forKernels", "for-kernels", "bool", "false",

@@ -110,6 +110,11 @@ private:
   void placeRows(Tile &tile, llvm::ArrayRef<mlir::Value> places);
   llvm::SmallVector<mlir::Value> emitSum(const Tile &tile,
                                          mlir::ValueRange sums, unsigned next);
+  /// The innermost loop of the sum in `chains` sets of sums.
+  llvm::SmallVector<mlir::Value>
+  emitChains(const Tile &tile, mlir::ValueRange given, int64_t chains);
+  /// `sums` to `count` sums, each of which has its parts `count` apart.
+  void addParts(llvm::SmallVectorImpl<mlir::Value> &sums, size_t count);
   /// The sum along the innermost loop, by groups.
   llvm::SmallVector<mlir::Value> emitDots(const Tile &tile,
                                           mlir::ValueRange sums);

@@ -450,10 +450,47 @@ SmallVector<Value> ContractionEmitter::emitSum(const Tile &tile,
     at[dim] = begin;
     return results;
   }
+  int64_t chains = reorderableAddition(op) ? plan.countChains(sums.size()) : 1;
+  if (chains > 1 && !blockBegin && next + 1 == plan.sumDims.size())
+    return emitChains(tile, sums, chains);
   Value from = blockBegin ? blockBegin : index(0);
   Value to = blockEnd ? blockEnd : extent(dim);
   return sumOver(dim, from, to, 1, sums, [&](ValueRange inner) {
     return emitSum(tile, inner, next + 1);
+  });
+}
+
+void ContractionEmitter::addParts(SmallVectorImpl<Value> &sums, size_t count) {
+  for (size_t half = sums.size() / 2; half >= count; half /= 2) {
+    for (size_t k : llvm::seq(half))
+      sums[k] = added(sums[k], sums[k + half]);
+    sums.resize(half);
+  }
+}
+
+SmallVector<Value> ContractionEmitter::emitChains(const Tile &tile,
+                                                  ValueRange given,
+                                                  int64_t chains) {
+  unsigned dim = plan.sumDims.back();
+  size_t count = given.size();
+  SmallVector<Value> sums(given);
+  sums.resize(count * chains,
+              arith::ConstantOp::create(b, b.getZeroAttr(sums[0].getType())));
+  Value whole = wholeSteps(dim, chains);
+  sums = sumOver(dim, index(0), whole, chains, sums, [&](ValueRange inner) {
+    SmallVector<Value> results;
+    Value begin = at[dim];
+    for (int64_t k : llvm::seq(chains)) {
+      at[dim] = apply(b.getAffineDimExpr(0) + k, {begin});
+      llvm::append_range(results, emitPoint(tile, inner.slice(k * count, count),
+                                            tile.masks, 1));
+    }
+    at[dim] = begin;
+    return results;
+  });
+  addParts(sums, count);
+  return sumOver(dim, whole, extent(dim), 1, sums, [&](ValueRange inner) {
+    return emitPoint(tile, inner, tile.masks, 1);
   });
 }
 
@@ -488,11 +525,7 @@ SmallVector<Value> ContractionEmitter::emitLanes(const Tile &tile,
   sums = sumOver(
       dim, index(0), from, unrolled * lanes, sums,
       [&](ValueRange inner) { return emitPoint(tile, inner, {}, unrolled); });
-  for (size_t half = sums.size() / 2; half >= count; half /= 2) {
-    for (size_t k : llvm::seq(half))
-      sums[k] = added(sums[k], sums[k + half]);
-    sums.resize(half);
-  }
+  addParts(sums, count);
   if (unrolled > 1)
     sums = sumOver(dim, from, whole(lanes), lanes, sums, [&](ValueRange inner) {
       return emitPoint(tile, inner, {}, 1);

@@ -159,6 +159,10 @@ struct ContractionPlan {
   /// Vectors of each sum that are under way at a time where vectors run along
   /// the sum and a tile has `sums`.
   int64_t countUnrolled(int64_t sums) const;
+  /// Sets of sums along the columns that take turns, where a tile has only
+  /// `sums`, each of which would wait for the product before. Other tiles would
+  /// add up in another order, so that there must be none.
+  int64_t countChains(int64_t sums) const;
   /// Makes tiles as high as a vector is wide: transposed, whole cache lines are
   /// stored, where the halves of most came in turns. Of longer sums a tile of
   /// two vectors loads less.

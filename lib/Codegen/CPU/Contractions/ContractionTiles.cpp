@@ -85,6 +85,17 @@ int64_t ContractionPlan::restRows(const RowsPlan &version) const {
                            llvm::divideCeil(CpuModel::kSumsUnderWay, vectors));
 }
 
+int64_t ContractionPlan::countChains(int64_t sums) const {
+  unsigned dim = sumDims.back();
+  bool isOneTile = rows() == 1 && columnDim && !isDynamic(*columnDim) &&
+                   extents[*columnDim] <= sums * lanes;
+  if (isAlongSum || dot || isSumWrittenOut || !isOneTile || isDynamic(dim) ||
+      sums >= CpuModel::kChains)
+    return 1;
+  int64_t count = llvm::bit_floor(uint64_t(CpuModel::kChains / sums));
+  return extents[dim] >= 4 * count ? count : 1;
+}
+
 int64_t ContractionPlan::countUnrolled(int64_t sums) const {
   int64_t count = std::max<int64_t>(
       1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));

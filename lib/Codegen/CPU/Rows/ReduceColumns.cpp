@@ -22,6 +22,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/CpuModel.h"
+#include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -176,27 +177,6 @@ Value ReducedRows::isWorthIt(ImplicitLocOpBuilder &b) {
   require(rank - 1, arith::CmpIPredicate::ule, kShortRow);
   require(rank - 2, arith::CmpIPredicate::uge, kManyRows);
   return worth;
-}
-
-/// `value` without axes of one element that `map` reads at 0 and a reshape has
-/// put there.
-static Value dropUnitAxes(Value value, AffineMap &map) {
-  auto expand = value.getDefiningOp<tensor::ExpandShapeOp>();
-  if (!expand)
-    return value;
-  SmallVector<AffineExpr> exprs;
-  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
-    SmallVector<AffineExpr> own;
-    for (int64_t axis : group)
-      if (expand.getResultType().getDimSize(axis) != 1 ||
-          map.getResult(axis) != getAffineConstantExpr(0, map.getContext()))
-        own.push_back(map.getResult(axis));
-    if (own.size() != 1)
-      return value;
-    exprs.push_back(own.front());
-  }
-  map = AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
-  return expand.getSrc();
 }
 
 /// The last two results the other way around.

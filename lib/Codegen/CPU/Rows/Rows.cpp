@@ -224,7 +224,8 @@ bool loopc::isSumOfRow(linalg::LinalgOp op, unsigned dim, CpuModel cpu) {
 }
 
 /// The order of axes in which the last one is what neighbours in memory differ
-/// in; none where that is so already, or for no axis.
+/// in, and not summed up where it need not be; none where that is so already,
+/// or for no axis.
 static std::optional<SmallVector<unsigned>> orderForRows(linalg::GenericOp op) {
   unsigned count = op.getNumLoops();
   auto isRowAxis = [&](unsigned dim) {
@@ -241,10 +242,23 @@ static std::optional<SmallVector<unsigned>> orderForRows(linalg::GenericOp op) {
     }
     return used && op.getStaticLoopRanges()[dim] != 1;
   };
-  if (!op.hasPureBufferSemantics() || count < 2 || isRowAxis(count - 1))
+  if (!op.hasPureBufferSemantics() || count < 2)
     return std::nullopt;
+  // Where sums run along such an axis, and their results along another, each
+  // lane has a sum of its own: none are added up across lanes.
+  SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  bool isRow = isRowAxis(count - 1);
+  if (isRow && kinds.back() == utils::IteratorType::parallel)
+    return std::nullopt;
+  constexpr int64_t kVector = 16;
+  auto isBetter = [&](unsigned dim) {
+    return !isRow ||
+           (kinds[dim] == utils::IteratorType::parallel &&
+            ShapedType::isStatic(extents[dim]) && extents[dim] >= kVector);
+  };
   for (unsigned dim = count - 1; dim-- > 0;)
-    if (isRowAxis(dim)) {
+    if (isBetter(dim) && isRowAxis(dim)) {
       auto order = llvm::to_vector(llvm::seq<unsigned>(0, count));
       order.erase(order.begin() + dim);
       order.push_back(dim);
@@ -449,8 +463,12 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
               canGroup(operand.get(), groupAxes(map, dims)));
     });
   };
-  // Of the others, one is left to be dealt to threads.
-  unsigned least = isReduced ? 0 : isOpen ? std::max(count - 2, 1u) : 1;
+  // Of the others, one is left to be dealt to threads, but for rows that are no
+  // vector: all of them are one row, of which threads get parts.
+  bool isNoVector = !isOpen && extents.back() < kVector;
+  unsigned least = isReduced || isNoVector ? 0
+                   : isOpen                ? std::max(count - 2, 1u)
+                                           : 1;
   ReassociationIndices joined{count - 1};
   while (first > least + 1 && kinds[first - 2] == kinds.back()) {
     ReassociationIndices more = joined;

@@ -1,0 +1,98 @@
+//===- ExpandMinMax.cpp - Minima and maxima that keep NaN -----------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExpandMinMax.h"
+
+#include "llvm/Analysis/SimplifyQuery.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/CodeGen/TargetSubtargetInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace llvm;
+
+/// Operations that are looked back through for what a loop carries.
+static constexpr unsigned kDepth = 4;
+
+/// True if `value` is computed in its block of what the loop has carried there.
+static bool isCarried(const Value *value, const BasicBlock *block,
+                      unsigned depth = 0) {
+  auto *one = dyn_cast<Instruction>(value);
+  if (!one || one->getParent() != block || depth > kDepth)
+    return false;
+  return isa<PHINode>(one) || (!one->mayReadFromMemory() &&
+                               any_of(one->operands(), [&](const Use &use) {
+                                 return isCarried(use, block, depth + 1);
+                               }));
+}
+
+static void expand(IntrinsicInst &call) {
+  Value *x = call.getArgOperand(0), *y = call.getArgOperand(1);
+  // What was just computed is in a register: the other may be in memory.
+  if (isCarried(x, call.getParent()) ||
+      (isa<LoadInst>(x) && !isCarried(y, call.getParent())))
+    std::swap(x, y);
+  IRBuilder<> b(&call);
+  bool isMinimum = call.getIntrinsicID() == Intrinsic::minimum;
+  Value *isFirst = isMinimum ? b.CreateFCmpOLT(x, y) : b.CreateFCmpOGT(x, y);
+  Value *result = b.CreateSelect(isFirst, x, y);
+  Value *isNumber = b.CreateFCmpORD(x, x);
+  call.replaceAllUsesWith(b.CreateSelect(isNumber, result, x));
+  call.eraseFromParent();
+}
+
+/// Integers, one by one: a comparison and a move that LLVM shall not make a
+/// branch of, which recurrences would take by chance. A bound that is constant
+/// is mostly kept, and a branch then is none to wait for.
+static void expandInteger(MinMaxIntrinsic &call) {
+  IRBuilder<> b(&call);
+  Value *x = call.getLHS(), *y = call.getRHS();
+  Value *chosen = b.CreateSelect(b.CreateICmp(call.getPredicate(), x, y), x, y);
+  if (auto *select = dyn_cast<SelectInst>(chosen))
+    select->setMetadata(LLVMContext::MD_unpredictable,
+                        MDNode::get(call.getContext(), {}));
+  call.replaceAllUsesWith(chosen);
+  call.eraseFromParent();
+}
+
+void loopc::expandMinMax(Module &module, TargetMachine &machine) {
+  if (!module.getTargetTriple().isX86())
+    return;
+  SimplifyQuery query(module.getDataLayout());
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    bool hasMasks =
+        machine.getSubtargetImpl(function)->checkFeatures("+avx512vl");
+    for (Instruction &one : make_early_inc_range(instructions(function))) {
+      if (auto *integer = dyn_cast<MinMaxIntrinsic>(&one);
+          integer && !integer->getType()->isVectorTy()) {
+        if (none_of(integer->args(), IsaPred<Constant>))
+          expandInteger(*integer);
+        continue;
+      }
+      auto *call = dyn_cast<IntrinsicInst>(&one);
+      if (!call || !is_contained({Intrinsic::minimum, Intrinsic::maximum},
+                                 call->getIntrinsicID()))
+        continue;
+      // LLVM asks neither where one is known to be a number.
+      Type *type = call->getType()->getScalarType();
+      if (hasMasks && call->getType()->isVectorTy() &&
+          call->hasNoSignedZeros() && !call->hasNoNaNs() &&
+          (type->isFloatTy() || type->isDoubleTy()) &&
+          none_of(call->args(), [&](Value *operand) {
+            return isKnownNeverNaN(operand, query);
+          }))
+        expand(*call);
+    }
+  }
+}

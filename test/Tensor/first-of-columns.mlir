@@ -1,0 +1,48 @@
+// RUN: loopc-opt %s --tensor-fuse-elementwise | FileCheck %s
+
+// The largest of each column, and where it is, in one pass over what is computed
+// on the way.
+
+// CHECK-LABEL: func.func @largest_of_columns
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32, %[[M:.*]]: f32, %[[I:.*]]: i32):
+// CHECK-DAG: %[[X:.*]] = arith.addf
+// CHECK-DAG: %[[B:.*]] = arith.cmpf ugt, %[[X]], %[[M]]
+// CHECK-DAG: %[[N:.*]] = arith.cmpf ord, %[[M]], %[[M]]
+// CHECK-DAG: %[[G:.*]] = arith.andi %[[B]], %[[N]]
+// CHECK-DAG: arith.maximumf
+// CHECK-DAG: arith.select %[[G]], %{{.*}}, %[[I]]
+// CHECK-NOT: linalg.generic
+#x = affine_map<(d0, d1) -> (d1, d0)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#v = affine_map<(d0, d1) -> (d0)>
+func.func @largest_of_columns(%a: tensor<64xf32>, %t: tensor<64x?xf32>, %e: tensor<64x?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xi32>) {
+  %minf = arith.constant 0xFF800000 : f32
+  %many = arith.constant 64 : i32
+  %ef = tensor.empty(%n) : tensor<?xf32>
+  %ei = tensor.empty(%n) : tensor<?xi32>
+  %x = linalg.generic {indexing_maps = [#v, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%a, %t : tensor<64xf32>, tensor<64x?xf32>) outs(%e : tensor<64x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %1 = arith.addf %p, %q : f32
+    linalg.yield %1 : f32
+  } -> tensor<64x?xf32>
+  %f = linalg.fill ins(%minf : f32) outs(%ef : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#x, #v], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x?xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.maximumf %in, %out fastmath<nsz> : f32
+    linalg.yield %1 : f32
+  } -> tensor<?xf32>
+  %g = linalg.fill ins(%many : i32) outs(%ei : tensor<?xi32>) -> tensor<?xi32>
+  %i = linalg.generic {indexing_maps = [#x, #v, #v], iterator_types = ["parallel", "reduction"]} ins(%x, %m : tensor<64x?xf32>, tensor<?xf32>) outs(%g : tensor<?xi32>) {
+  ^bb0(%in: f32, %best: f32, %out: i32):
+    %1 = arith.cmpf oeq, %in, %best : f32
+    %2 = arith.cmpf uno, %in, %in : f32
+    %3 = arith.ori %1, %2 : i1
+    %4 = linalg.index 1 : index
+    %5 = arith.index_cast %4 : index to i32
+    %6 = arith.select %3, %5, %many : i32
+    %7 = arith.minsi %6, %out : i32
+    linalg.yield %7 : i32
+  } -> tensor<?xi32>
+  return %m, %i : tensor<?xf32>, tensor<?xi32>
+}
