@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parts.h"
+#include "RunOnce.h"
 
 #include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/CFG.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
@@ -95,14 +95,6 @@ static void visitGlobals(llvm::Function &function,
     for (llvm::Value *operand : instruction.operands())
       if (auto *constant = dyn_cast<llvm::Constant>(operand))
         visitGlobals(constant, visit);
-}
-
-static bool hasLoops(const llvm::Function &function) {
-  SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
-      edges;
-  if (!function.isDeclaration())
-    llvm::FindFunctionBackedges(function, edges);
-  return !edges.empty();
 }
 
 /// True for what only passes on what it is handed, to those that call it by its
@@ -278,7 +270,9 @@ static llvm::Error keepOnly(llvm::Module &module,
 ModuleParts ModuleParts::divide(LLVMModule whole, StringRef symbol) {
   ModuleParts result;
   Division division(*whole.module);
-  if (!division.choose()) {
+  bool isDivided = division.choose();
+  markRunOnce(*whole.module);
+  if (!isDivided) {
     result.parts.push_back(std::move(whole));
     return result;
   }
