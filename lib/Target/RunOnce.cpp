@@ -88,20 +88,23 @@ Repeated::Repeated(Module &module) {
       addCode(block, /*withCalls=*/true);
 }
 
-void loopc::markRunOnce(Module &module) {
+SmallPtrSet<Function *, 16> loopc::findRunOnce(Module &module) {
   Repeated repeated(module);
-  SmallVector<Function *> once;
+  SmallPtrSet<Function *, 16> once;
   uint64_t size = 0;
   for (Function &function : module)
     if (!function.isDeclaration() && !repeated.contains(function) &&
-        !hasLoops(function) &&
-        !function.hasFnAttribute(Attribute::AlwaysInline)) {
-      once.push_back(&function);
+        !hasLoops(function)) {
+      once.insert(&function);
       size += function.getInstructionCount();
     }
   if (size < kMinInstructions)
-    return;
-  for (Function *function : once) {
+    once.clear();
+  return once;
+}
+
+void loopc::markRunOnce(Module &module) {
+  for (Function *function : findRunOnce(module)) {
     function->addFnAttr(Attribute::OptimizeNone);
     function->addFnAttr(Attribute::NoInline);
   }

@@ -15,6 +15,8 @@
 #ifndef LOOPC_LIB_TARGET_RUNONCE_H
 #define LOOPC_LIB_TARGET_RUNONCE_H
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 namespace llvm {
 class Function;
 class Module;
@@ -24,6 +26,10 @@ namespace loopc {
 
 /// True if control may come to an instruction of `function` twice in a call.
 bool hasLoops(const llvm::Function &function);
+
+/// The functions of `module` that a run passes through once. Empty where they
+/// are few instructions.
+llvm::SmallPtrSet<llvm::Function *, 16> findRunOnce(llvm::Module &module);
 
 /// Marks the functions of `module` that a run passes through once, where they
 /// are much: LLVM's passes leave them as they are, and their instructions are
