@@ -49,6 +49,10 @@ if(LOOPC_GLIBC_HAS_RELR)
   target_link_options(LoopcLLVMArchives INTERFACE -Wl,-z,pack-relative-relocs)
 endif()
 
+# What runs as the library is loaded, 500 pieces, lies in a row and not in as many
+# pages.
+target_link_options(LoopcLLVMArchives INTERFACE -Wl,-z,keep-text-section-prefix)
+
 # LLVM's and lld's initialisation asks for all targets that LLVM has. Those that
 # models are not compiled for get functions that do nothing, and stay away.
 set(LOOPC_LLVM_TARGETS AArch64 NVPTX X86)

@@ -10,6 +10,7 @@
 #include "MaskMoves.h"
 #include "Parts.h"
 #include "QuickCode.h"
+#include "RunOnce.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Target/CodeGen.h"
@@ -110,6 +111,7 @@ static LogicalResult writeText(LLVMModule module, const ModelInfo &info,
                                const TargetOptions &options, CodeKind kind,
                                WeightSet &weights, llvm::raw_pwrite_stream &os,
                                StringRef weightsFile, Location loc) {
+  markRunOnce(*module.module);
   optimizeModule(*module.module, machine, options.optLevel);
   weights.keepOnly([&](StringRef symbol) {
     const llvm::GlobalVariable *global =

@@ -267,8 +267,9 @@ Optimizer::Optimizer(llvm::Module &module, llvm::TargetMachine &machine,
   callbacks.registerShouldRunOptionalPassCallback(
       [](StringRef pass, llvm::Any ir) {
         if (const auto *function = llvm::any_cast<const llvm::Function *>(&ir))
-          return pass == "LoopUnrollPass" ||
-                 !(*function)->hasFnAttribute(kFinished);
+          return !(*function)->hasOptNone() &&
+                 (pass == "LoopUnrollPass" ||
+                  !(*function)->hasFnAttribute(kFinished));
         if (const auto *loop = llvm::any_cast<const llvm::Loop *>(&ir))
           return !(*loop)->getHeader()->getParent()->hasFnAttribute(kFinished);
         return true;
@@ -286,7 +287,7 @@ Optimizer::Optimizer(llvm::Module &module, llvm::TargetMachine &machine,
 void Optimizer::finish() {
   llvm::FunctionPassManager little = buildLittle(level);
   for (llvm::Function &function : module) {
-    if (function.isDeclaration())
+    if (function.isDeclaration() || function.hasOptNone())
       continue;
     Gain gain =
         findGain(function, functions.getResult<llvm::LoopAnalysis>(function),

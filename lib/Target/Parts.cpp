@@ -7,12 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parts.h"
+#include "RunOnce.h"
 
 #include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"
 
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Analysis/CFG.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
@@ -31,9 +31,6 @@ using namespace loopc;
 /// threads are done at nearly the same time.
 static constexpr unsigned kPartInstructions = 1000;
 static constexpr unsigned kMaxParts = 16;
-/// Instructions that are worth leaving as they are: a run that passes through
-/// so many calls a hundred nests, and takes some microseconds more.
-static constexpr unsigned kStraightInstructions = 3000;
 
 //===----------------------------------------------------------------------===//
 // What goes where
@@ -69,7 +66,7 @@ private:
 
   llvm::Module &module;
   /// What a run passes through once, where that is much and can be alone.
-  llvm::SmallPtrSet<const llvm::Function *, 8> straight;
+  llvm::SmallPtrSet<llvm::Function *, 16> straight;
   SmallVector<llvm::Function *> moved, shared;
   SmallVector<std::pair<Closure, size_t>> closures; ///< and their parts
   /// Functions that others than the main part's need beside them.
@@ -97,14 +94,6 @@ static void visitGlobals(llvm::Function &function,
         visitGlobals(constant, visit);
 }
 
-static bool hasLoops(const llvm::Function &function) {
-  SmallVector<std::pair<const llvm::BasicBlock *, const llvm::BasicBlock *>>
-      edges;
-  if (!function.isDeclaration())
-    llvm::FindFunctionBackedges(function, edges);
-  return !edges.empty();
-}
-
 /// True for what only passes on what it is handed, to those that call it by its
 /// address: each part has its own.
 static bool isHandedOver(const llvm::Function &function) {
@@ -112,38 +101,16 @@ static bool isHandedOver(const llvm::Function &function) {
          !hasLoops(function);
 }
 
-/// The functions of `module` that run any number of times: those with loops,
-/// and what they call.
-static llvm::SmallSetVector<llvm::Function *, 8>
-findRepeated(llvm::Module &module) {
-  llvm::SmallSetVector<llvm::Function *, 8> repeated;
-  for (llvm::Function &function : module)
-    if (hasLoops(function))
-      repeated.insert(&function);
-  for (size_t i = 0; i < repeated.size(); ++i)
-    visitGlobals(*repeated[i], [&](llvm::GlobalValue *global) {
-      auto *callee = dyn_cast<llvm::Function>(global);
-      if (callee && !callee->isDeclaration())
-        repeated.insert(callee);
-    });
-  return repeated;
-}
-
 /// Fills `straight`: nothing if it is little, or if the rest cannot be moved.
 void Division::findStraight() {
-  llvm::SmallSetVector<llvm::Function *, 8> repeated = findRepeated(module);
-  uint64_t size = 0;
-  for (llvm::Function &function : module)
-    if (!function.isDeclaration() && !repeated.contains(&function)) {
-      straight.insert(&function);
-      size += function.getInstructionCount();
-    }
-  auto canMove = [&](llvm::Function *function) {
+  straight = findRunOnce(module);
+  auto canMove = [&](llvm::Function &function) {
     Closure closure;
-    return (isMovable(*function) || isHandedOver(*function)) &&
-           close(*function, closure);
+    return function.isDeclaration() || straight.contains(&function) ||
+           ((isMovable(function) || isHandedOver(function)) &&
+            close(function, closure));
   };
-  if (size < kStraightInstructions || !llvm::all_of(repeated, canMove))
+  if (!llvm::all_of(module, canMove))
     straight.clear();
   needed.clear();
 }
@@ -278,7 +245,10 @@ static llvm::Error keepOnly(llvm::Module &module,
 ModuleParts ModuleParts::divide(LLVMModule whole, StringRef symbol) {
   ModuleParts result;
   Division division(*whole.module);
-  if (!division.choose()) {
+  bool isDivided = division.choose();
+  if (!isDivided || !division.isMainStraight())
+    markRunOnce(*whole.module);
+  if (!isDivided) {
     result.parts.push_back(std::move(whole));
     return result;
   }
