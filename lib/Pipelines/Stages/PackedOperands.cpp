@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/AsmState.h"
@@ -165,8 +166,24 @@ static bool fillsPanels(OpOperand &place, bool isZero,
   });
 }
 
-/// Whether `tensor` is panels that an operation has filled.
+/// What the branches of an scf.if yield as `value`; nothing for other values.
+static SmallVector<Value> getYielded(Value value) {
+  auto branches = value.getDefiningOp<scf::IfOp>();
+  if (!branches)
+    return {};
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  return {branches.thenYield().getOperand(number),
+          branches.elseYield().getOperand(number)};
+}
+
+/// Whether `tensor` is panels that an operation has filled, in each branch
+/// where branches yield it.
 static bool isFilledTensor(Value tensor, linalg::GenericOp reader) {
+  SmallVector<Value> yielded = getYielded(tensor);
+  if (!yielded.empty())
+    return llvm::all_of(yielded, [&](Value value) {
+      return isFilledTensor(withoutCasts(value), reader);
+    });
   auto writer = tensor.getDefiningOp<linalg::GenericOp>();
   if (!writer)
     return false;
@@ -178,38 +195,71 @@ static bool isFilledTensor(Value tensor, linalg::GenericOp reader) {
       reader);
 }
 
-/// Whether `buffer` is filled with panels, once, before `reader` reads it:
-///
-///   %b = memref.alloc, linalg.fill of zeros, linalg.generic {loopc.packed}
-///
-/// in a row of one block. All that uses the buffer is looked at, so that nobody
-/// else writes to it; views of it are not followed.
-static bool isFilledBuffer(Value buffer, linalg::GenericOp reader) {
-  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
-  if (!alloc)
-    return false;
-  OpOperand *fill = nullptr, *copy = nullptr;
+/// What writes to a buffer.
+struct Writes {
+  Operation *fill = nullptr;
+  SmallVector<OpOperand *> copies;
+};
+
+/// All that writes to `alloc`; nothing where that cannot be told: of views, for
+/// instance, which are not followed.
+static std::optional<Writes> findWrites(memref::AllocOp alloc) {
+  Writes writes;
   for (OpOperand &use : alloc->getUses()) {
     Operation *user = use.getOwner();
     auto structured = dyn_cast<linalg::LinalgOp>(user);
     if (!structured || !structured.isDpsInit(&use)) {
-      if (!structured && !isa<memref::DimOp, memref::DeallocOp>(user))
-        return false;
-      continue;
+      if (!structured &&
+          !isa<memref::DimOp, memref::DeallocOp, scf::YieldOp>(user))
+        return std::nullopt;
+    } else if (isa<linalg::GenericOp>(user)) {
+      writes.copies.push_back(&use);
+    } else if (isa<linalg::FillOp>(user) && !writes.fill) {
+      writes.fill = user;
+    } else {
+      return std::nullopt;
     }
-    OpOperand *&place = isa<linalg::FillOp>(user) ? fill : copy;
-    if (place || user->getBlock() != alloc->getBlock())
-      return false;
-    place = &use;
   }
-  if (!copy || !isa<linalg::GenericOp>(copy->getOwner()))
+  return writes;
+}
+
+/// Whether `buffer` is filled with panels before `here`, where `reader` reads
+/// it:
+///
+///   %b = memref.alloc, linalg.fill of zeros, linalg.generic {loopc.packed}
+///
+/// in a row of one block, the last of them within branches, too: each of them
+/// leaves zeros where there were zeros.
+static bool isFilledBuffer(Value buffer, Operation *here,
+                           linalg::GenericOp reader) {
+  SmallVector<Value> yielded = getYielded(buffer);
+  if (!yielded.empty())
+    return llvm::all_of(yielded, [&](Value value) {
+      value = withoutCasts(value);
+      Operation *inside = value.getDefiningOp();
+      auto branches = buffer.getDefiningOp<scf::IfOp>();
+      bool isOwn = inside && branches->isProperAncestor(inside);
+      return isFilledBuffer(
+          value, isOwn ? inside->getBlock()->getTerminator() : branches,
+          reader);
+    });
+  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
+  std::optional<Writes> writes;
+  if (alloc)
+    writes = findWrites(alloc);
+  if (!writes || writes->copies.empty())
     return false;
-  Operation *writer = copy->getOwner(),
-            *filled = fill ? fill->getOwner() : nullptr;
-  Operation *here = alloc->getBlock()->findAncestorOpInBlock(*reader);
-  return here && writer->isBeforeInBlock(here) &&
-         (!filled || filled->isBeforeInBlock(writer)) &&
-         fillsPanels(*copy, isZeroFill(filled), reader);
+  Block *block = alloc->getBlock();
+  here = block->findAncestorOpInBlock(*here);
+  if (!here || (writes->fill && writes->fill->getBlock() != block))
+    return false;
+  return llvm::all_of(writes->copies, [&](OpOperand *copy) {
+    Operation *writer = block->findAncestorOpInBlock(*copy->getOwner());
+    bool isPlain = writer == copy->getOwner() || isa<scf::IfOp>(writer);
+    return isPlain && writer->isBeforeInBlock(here) &&
+           (!writes->fill || writes->fill->isBeforeInBlock(writer)) &&
+           fillsPanels(*copy, isZeroFill(writes->fill), reader);
+  });
 }
 
 /// The number of the operand of `op` that is said to be packed, and is not
@@ -225,7 +275,7 @@ static std::optional<unsigned> findUnproved(linalg::GenericOp op) {
   ElementsAttr constant = getConstant(source);
   bool isProved =
       constant ? hasZeros(op, *panels, constant)
-               : isFilledTensor(source, op) || isFilledBuffer(source, op);
+               : isFilledTensor(source, op) || isFilledBuffer(source, op, op);
   return isProved ? std::nullopt : std::optional(number);
 }
 
