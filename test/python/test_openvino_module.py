@@ -242,6 +242,25 @@ def test_a_file_of_onnx(ov, tmp_path):
         np.testing.assert_array_equal(y, np.concatenate([np.maximum(X[:2] - 4, 0), X[:2] - 4]))
 
 
+def test_files_say_their_ports(model, tmp_path, monkeypatch):
+    """Before a model is compiled nothing of it is."""
+    onnx.save(
+        onnx.parser.parse_model(
+            '<ir_version: 8, opset_import: ["" : 18]> agraph (int8[N, 3] x, bool c) => (int8[] y) '
+            "<int8[2] w = {1, 2}> { y = If (c) <then_branch = a () => (int8[3, M] z) "
+            "{z = Concat<axis=0>(x)}, else_branch = b () => (int8[3, M] z) {z = Concat<axis=0>(x)}> }"
+        ),
+        tmp_path / "model.onnx",
+    )
+    monkeypatch.delattr("loopc.openvino._model.InferenceSession")
+    ports = loopc.openvino.Core().read_model(tmp_path / "model.onnx").inputs
+    assert [(one.any_name, str(one.partial_shape), one.element_type) for one in ports] == [
+        ("x", "[?,3]", "i8"),
+        ("c", "[]", "boolean"),
+    ]
+    assert len(loopc.openvino.Core().read_model(model).outputs) == 1
+
+
 def test_bytes_and_other_weights(ov, model, tmp_path):
     core = ov.Core()
     xml = Path(model)
@@ -291,6 +310,9 @@ def test_shapes_and_types(ov):
     assert ov.Dimension(2, 5).get_min_length() == 2 and ov.Dimension(2, 5).get_max_length() == 5
     assert ov.Dimension("..5").max_length == 5 and ov.Dimension() == ov.Dimension(-1)
     assert ov.Dimension(3).refines(ov.Dimension(1, 5))
+    assert ov.PartialShape([3, 2]).refines(ov.PartialShape([-1, 2]))
+    assert ov.PartialShape("...").relaxes(ov.PartialShape([-1, 2]))
+    assert not ov.PartialShape([-1, 2]).refines(ov.PartialShape([3, 2]))
     for wrong in (
         lambda: ov.PartialShape([1, -1]).to_shape(),
         lambda: ov.Dimension(1, 2).get_length(),
@@ -486,3 +508,50 @@ def test_what_cannot_be_done_says_what_to_do(model):
     with pytest.raises(loopc.InvalidArgument, match="custom operators"):
         core.add_extension("lib.so")
     assert core.compile_model(read, "AUTO:GPU,CPU").get_property("EXECUTION_DEVICES")
+
+
+def names_of(thing) -> set[str]:
+    return {name for name in dir(thing) if not name.startswith("_")}
+
+
+def test_the_table_of_names(model):
+    """docs/OpenVINO.md lists what is not there."""
+    peers, own = (
+        {
+            "the module": one,
+            "`properties`": names,
+            "`properties.hint`": names.hint,
+            "`Core`": one.Core(),
+            "`Model`": one.Core().read_model(model),
+            "`CompiledModel`": (compiled := one.Core().compile_model(model, "CPU")),
+            "`InferRequest`": compiled.create_infer_request(),
+            "`AsyncInferQueue`": one.AsyncInferQueue(compiled, 1),
+            "`Output`": one.Core().read_model(model).inputs[0],
+            "`ConstOutput`": compiled.outputs[0],
+            "`Tensor`": one.Tensor(X),
+            "`Type`": one.Type,
+            "`Shape`": one.Shape([1]),
+            "`PartialShape`": one.PartialShape([1]),
+            "`Dimension`": one.Dimension(1),
+            "`VariableState`": state,
+        }
+        for one, names, state in (
+            (openvino, openvino._pyopenvino.properties, openvino._pyopenvino.VariableState),
+            (loopc.openvino, loopc.openvino.properties, loopc.openvino.VariableState(None, "x")),
+        )
+    )
+    # Peers of opset1 to the newest are one line; classes have attributes that are no names here.
+    short = {f"opset{number}" for number in range(1, 99)}
+    rows = []
+    for kind, peer in peers.items():
+        wanted = names_of(peer)
+        has = {
+            name
+            for name in wanted
+            if name in names_of(own[kind]) or (name == "state" and kind == "`VariableState`")
+        }
+        missing = sorted(wanted - has - short) + ["opset1, ..."] * bool(wanted & short - has)
+        rows.append(f"| {kind} | {len(has)} of {len(wanted)} | {', '.join(missing) or '-'} |")
+    page = Path(__file__).parents[2] / "docs" / "OpenVINO.md"
+    table = page.read_text().partition("|---|---|---|\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == rows, "\n".join(rows)

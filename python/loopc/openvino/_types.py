@@ -440,6 +440,19 @@ class PartialShape(Sequence[Dimension]):
             a.compatible(b) for a, b in zip(self._dims, given._dims, strict=True)
         )
 
+    def refines(self, other: Any) -> bool:
+        """Whether each of its shapes is one of the other's."""
+        given = PartialShape(other)
+        if self._dims is None or given._dims is None:
+            return given._dims is None
+        return len(self) == len(given) and all(
+            a.refines(b) for a, b in zip(self._dims, given._dims, strict=True)
+        )
+
+    def relaxes(self, other: Any) -> bool:
+        """Whether each of the other's shapes is one of its own."""
+        return PartialShape(other).refines(self)
+
     def to_string(self) -> str:
         """A text: "[1,?,2..4]"."""
         return str(self)
