@@ -129,7 +129,8 @@ static StringRef describeForeign(StringRef bytes) {
     return "a TensorFlow Lite model: tf2onnx --tflite makes an ONNX model of "
            "it";
   // The type of an ELF file is its first field behind the identification.
-  if (bytes.starts_with("\x7f" "ELF"))
+  if (bytes.starts_with("\x7f"
+                        "ELF"))
     return bytes.substr(16, 1) == "\x01"
                ? "an object file: link it to a program, or compile its model "
                  "with --emit=shared and run that"
