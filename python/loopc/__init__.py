@@ -59,6 +59,7 @@ from loopc._errors import (
     Status,
 )
 from loopc._jax import JaxFunction, from_jax
+from loopc._metadata import OrtEpAssignedNode, OrtEpAssignedSubgraph
 from loopc._options import (
     ExecutionMode,
     ExecutionOrder,
@@ -113,6 +114,8 @@ __all__ = [
     "OrtDevice",
     "OrtDeviceMemoryType",
     "OrtDeviceVendorId",
+    "OrtEpAssignedNode",
+    "OrtEpAssignedSubgraph",
     "OrtMemType",
     "OrtMemoryInfo",
     "OrtValue",

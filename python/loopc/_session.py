@@ -41,7 +41,7 @@ from loopc._errors import (
     run_error,
 )
 from loopc._maps import Maps
-from loopc._metadata import ModelProperties, properties_of
+from loopc._metadata import ModelProperties, OrtEpAssignedSubgraph, nodes_of, properties_of
 from loopc._options import (
     Model,
     RunOptions,
@@ -742,6 +742,18 @@ class InferenceSession:
         """For each output, the memory that a run leaves it in."""
         device = self._place.device if self._device_outputs else None
         return [memory_info(device) for _ in self._outputs]
+
+    def get_provider_graph_assignment_info(self) -> list[OrtEpAssignedSubgraph]:
+        """The one provider that a model is compiled for, with all of the model's nodes.
+
+        onnxruntime wants the entry "session.record_ep_graph_assignment_info" for it.
+        """
+        origin = self._origin
+        nodes = nodes_of(origin.path, origin.data) if origin is not None else []
+        return [OrtEpAssignedSubgraph(self._place.providers[0], nodes)]
+
+    def release_captured_graph(self, graph_annotation_id: int = 0) -> None:
+        """Nothing: what a GPU runs is a part of the compiled model."""
 
     def get_tuning_results(self) -> list[Any]:
         """None: kernels are chosen when a model is compiled."""

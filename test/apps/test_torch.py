@@ -152,6 +152,44 @@ def test_falls_back_with_one_line():
         assert len(said) == 1 and "torch cannot write" in said[0]
 
 
+class Associative(nn.Module):
+    """A recurrence of pairs, scanned, and another one with a tensor of the outside."""
+
+    def __init__(self, mode, reverse):
+        super().__init__()
+        self.mode, self.reverse = mode, reverse
+
+    def forward(self, decay, x):
+        from torch._higher_order_ops.associative_scan import associative_scan
+
+        def combine(left, right):
+            return left[0] * right[0], left[1] * right[0] + right[1]
+
+        _, states = associative_scan(
+            combine, (decay, x), 0, reverse=self.reverse, combine_mode=self.mode
+        )
+        largest = associative_scan(torch.maximum, x, 1, combine_mode=self.mode)
+        return states, largest + states
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("mode", ["generic", "pointwise"])
+@pytest.mark.parametrize("steps", [1, 2, 9])
+def test_associative_scans(mode, reverse, steps):
+    model, args = Associative(mode, reverse), (rand(steps, 4).sigmoid(), rand(steps, 4))
+    torch.testing.assert_close(loopc.export(model, args)(*args), model(*args))
+
+
+def test_associative_scans_of_any_length():
+    model = Associative("pointwise", False)
+    args = rand(5, 4).sigmoid(), rand(5, 4)
+    steps = torch.export.Dim("steps", min=2)
+    compiled = loopc.export(model, args, dynamic_shapes=({0: steps}, {0: steps}))
+    for length in (5, 2, 31):
+        args = rand(length, 4).sigmoid(), rand(length, 4)
+        torch.testing.assert_close(compiled(*args), model(*args))
+
+
 NUMBERS = {
     "exponent": (lambda x, a: x.abs() ** a, (1.5, 2.5, 3.25)),
     "attribute": (lambda x, a: nn.functional.leaky_relu(x, a), (0.1, 0.2, 0.3)),
