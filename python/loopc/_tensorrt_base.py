@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from enum import IntEnum
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from loopc._arguments import data, member
 from loopc._errors import InvalidArgument
@@ -54,7 +54,13 @@ class Logger(ILogger):
 
 
 class Documented:
-    """An object whose attributes are those that docs/Network.md lists."""
+    """An object whose attributes are those that docs/Network.md lists, for `with`, too."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
 
     def __getattr__(self, name: str) -> NoReturn:
         """Says where it stands what there is."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,50 @@ from loopc.network import (
 #: Types that numbers are rounded to, and ONNX's numbers of them.
 _QUANTISED = {DataType.INT8: 3, DataType.FP8: 17, DataType.INT4: 22}
 _Node = TypeVar("_Node", bound=INodeLayer)
+
+
+class Dims(tuple[int, ...]):
+    """Extents."""
+
+    MAX_DIMS = 32
+
+    def __new__(cls, shape: Sequence[int] = ()) -> Self:
+        """Those of a list."""
+        return super().__new__(cls, integers("shape", shape))
+
+
+class Dims2(Dims):
+    """Two of them."""
+
+    def __new__(cls, *shape: Any) -> Self:
+        """Of a list, or one behind the other."""
+        return super().__new__(cls, shape[0] if len(shape) == 1 else shape)
+
+
+class Dims3(Dims2):
+    """Three of them."""
+
+
+class Dims4(Dims2):
+    """Four of them."""
+
+
+class DimsHW(Dims2):
+    """A height and a width."""
+
+    @property
+    def h(self) -> int:
+        """The height."""
+        return self[0]
+
+    @property
+    def w(self) -> int:
+        """The width."""
+        return self[1]
+
+
+class Permutation(Dims):
+    """Axes in another order."""
 
 
 class NetworkDefinitionCreationFlag(IntEnum):
@@ -115,6 +159,12 @@ class Network(INetworkDefinition):
         self._folder: str | None = None
         self._shapes: dict[str, list[int | None]] = {}
         self._parsed: tuple[list[ParsedTensor], list[ParsedTensor]] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
 
     def _ports(self) -> tuple[list[ParsedTensor], list[ParsedTensor]] | None:
         """Inputs and outputs of a model that was parsed."""

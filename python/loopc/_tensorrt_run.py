@@ -197,6 +197,8 @@ class IExecutionContext(Documented):
     def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
         """The extents of an input; false where they do not fit the engine."""
         known = self.engine.get_tensor_shape(name)
+        if name not in self.engine._inputs:
+            raise InvalidArgument(f"'{name}' is an output: its shape follows")
         given = tuple(integers("shape", shape))
         fits = len(known) == len(given) and all(
             other >= 0 and one in (-1, other) for one, other in zip(known, given, strict=True)

@@ -358,6 +358,27 @@ def test_layers_that_are_others_together():
     np.testing.assert_array_equal(run_layers(quantise, x=x, scale=scale), wanted)
 
 
+def test_the_old_way_of_writing_it():
+    """Contexts of `with`, and shapes as Dims."""
+    logger = trt.Logger()
+    with trt.Builder(logger) as builder, builder.create_network(0) as network:
+        x = network.add_input("x", trt.float32, trt.Dims3(2, 3, 4))
+        layer = network.add_shuffle(x)
+        layer.first_transpose = trt.Permutation([0, 2, 1])
+        layer.reshape_dims = trt.Dims2((4, 6))
+        network.mark_output(layer.get_output(0))
+        with builder.build_engine_with_config(network, builder.create_builder_config()) as engine:
+            assert engine.get_tensor_shape("x") == trt.Dims([2, 3, 4]) == (2, 3, 4)
+            with engine.create_execution_context() as context:
+                given = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+                result = np.empty((4, 6), np.float32)
+                assert context.execute_v2([given.ctypes.data, result.ctypes.data])
+                with pytest.raises(loopc.InvalidArgument, match="its shape follows"):
+                    context.set_input_shape(engine.get_tensor_name(1), (4, 6))
+    np.testing.assert_array_equal(result, given.transpose(0, 2, 1).reshape(4, 6))
+    assert trt.DimsHW((5, 7)).h == 5 and trt.volume(trt.Dims4(1, 2, 3, 4)) == 24
+
+
 def test_what_configurations_keep():
     config = trt.Builder(Listener()).create_builder_config()
     config.flags = 1 << int(trt.BuilderFlag.FP16) | 1 << int(trt.BuilderFlag.BF16)

@@ -14,6 +14,7 @@ import io
 import json
 import re
 import tempfile
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,8 @@ class CompiledModel:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         # With states a call goes on where the one before ended.
         self._own_request: InferRequest | None = None
+        self._is_taken = False
+        self._lock = threading.Lock()
 
     @classmethod
     def _imported(
@@ -140,6 +143,11 @@ class CompiledModel:
     def _request_session(self) -> InferenceSession:
         """What a new request runs: one of its own where the model has states."""
         if not self._session.get_states():
+            return self._session
+        # The first takes the one that is there.
+        with self._lock:
+            is_first, self._is_taken = not self._is_taken, True
+        if is_first:
             return self._session
         made = copy.copy(self._session)
         made.reset_state()

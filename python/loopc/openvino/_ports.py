@@ -242,6 +242,9 @@ class Results(Mapping[Key, Any]):
         """The names of each output."""
         return tuple(port.names for port in self._outputs)
 
+    def __repr__(self) -> str:
+        return repr(self.to_dict())
+
     def to_dict(self) -> dict[Key, Any]:
         """The same as a dict."""
         return dict(zip(self._outputs, self._values, strict=True))
