@@ -41,7 +41,13 @@ from loopc._errors import (
     run_error,
 )
 from loopc._maps import Maps
-from loopc._metadata import ModelProperties, OrtEpAssignedSubgraph, nodes_of, properties_of
+from loopc._metadata import (
+    ModelMetadata,
+    ModelProperties,
+    OrtEpAssignedSubgraph,
+    nodes_of,
+    properties_of,
+)
 from loopc._options import (
     Model,
     RunOptions,
@@ -79,38 +85,6 @@ class NodeArg:
     name: str
     type: str
     shape: list[int | str | None] | None
-
-
-@dataclass(frozen=True)
-class ModelMetadata:
-    """What a model says about itself.
-
-    The first six after the name are those of the ONNX file and empty where the
-    session was made of something else.
-
-    Attributes:
-        graph_name: the model's name.
-        producer_name: the program that made the ONNX file.
-        domain: the file's name space.
-        description: the file's documentation.
-        graph_description: the graph's documentation.
-        version: the file's version.
-        custom_metadata_map: what else its producer wrote into the file.
-        compiler: the compiler and its version.
-        cpu_features: the CPU features that its code needs; may be "".
-        abi_version: version of the ABI between model and runtime.
-    """
-
-    graph_name: str
-    producer_name: str
-    domain: str
-    description: str
-    graph_description: str
-    version: int
-    custom_metadata_map: dict[str, str]
-    compiler: str
-    cpu_features: str
-    abi_version: int
 
 
 @dataclass(frozen=True)
