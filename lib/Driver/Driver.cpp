@@ -281,10 +281,30 @@ static bool isCommandOfPython(StringRef text) {
          !sys::fs::exists(text);
 }
 
+/// "loopc explain --help", which has the options of compiling, too.
+static void printHelpOfExplain(raw_ostream &os) {
+  os << "OVERVIEW: Says what becomes of each loop of a model, and why; or what "
+        "an error means.\n\n"
+        "USAGE: loopc explain [options] <model>\n"
+        "       loopc explain <code>\n\n"
+        "For each loop: whether its trips are known, what it carries and "
+        "collects and where\nthat lives, what is vectorised, threads, and "
+        "what is allocated in an iteration.\n\n"
+        "  --svg=<file>  - Draw it, too\n"
+        "  -O<level>     - As of compiling, as are --dim, --shape, --cpu and "
+        "others: loopc --help\n\n"
+        "  loopc explain model.onnx --dim=batch=1 --svg=loops.svg\n"
+        "  loopc explain LC0303\n";
+}
+
 int loopc::runDriver(int argc, const char *const *argv) {
   DriverOptions options;
   std::vector<const char *> arguments(argv, argv + argc);
   if (argc > 1 && StringRef(argv[1]) == "explain") {
+    if (is_contained(ArrayRef(argv, argc).drop_front(2), StringRef("--help"))) {
+      printHelpOfExplain(outs());
+      return ExitOk;
+    }
     if (argc == 3 && isCode(argv[2])) {
       if (explainCode(argv[2], outs()))
         return ExitOk;

@@ -34,6 +34,38 @@ class ModelProperties:
     custom_metadata_map: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class ModelMetadata:
+    """What a model says about itself.
+
+    The first six after the name are those of the ONNX file and empty where the
+    session was made of something else.
+
+    Attributes:
+        graph_name: the model's name.
+        producer_name: the program that made the ONNX file.
+        domain: the file's name space.
+        description: the file's documentation.
+        graph_description: the graph's documentation.
+        version: the file's version.
+        custom_metadata_map: what else its producer wrote into the file.
+        compiler: the compiler and its version.
+        cpu_features: the CPU features that its code needs; may be "".
+        abi_version: version of the ABI between model and runtime.
+    """
+
+    graph_name: str
+    producer_name: str
+    domain: str
+    description: str
+    graph_description: str
+    version: int
+    custom_metadata_map: dict[str, str]
+    compiler: str
+    cpu_features: str
+    abi_version: int
+
+
 def _text(value: int | memoryview) -> str:
     return bytes(value).decode(errors="replace") if isinstance(value, memoryview) else ""
 
@@ -75,3 +107,64 @@ def properties_of(path: bytes | None, data: bytes | None) -> ModelProperties:
             return _read(view)
     except (OSError, ValueError, IndexError, BufferError):
         return ModelProperties()
+
+
+@dataclass(frozen=True)
+class OrtEpAssignedNode:
+    """A node of a model.
+
+    Attributes:
+        name: its name, which may be empty.
+        domain: the name space of its operator; empty for ONNX's.
+        op_type: its operator.
+    """
+
+    name: str
+    domain: str
+    op_type: str
+
+
+@dataclass(frozen=True)
+class OrtEpAssignedSubgraph:
+    """What a provider runs of a model.
+
+    Attributes:
+        ep_name: the provider.
+    """
+
+    ep_name: str
+    _nodes: list[OrtEpAssignedNode]
+
+    def get_nodes(self) -> list[OrtEpAssignedNode]:
+        """The model's own nodes; those of bodies are parts of theirs."""
+        return list(self._nodes)
+
+
+def nodes_of(path: bytes | None, data: bytes | None) -> list[OrtEpAssignedNode]:
+    """The nodes of a model's graph; none of a model in another form than ONNX's binary one."""
+    try:
+        if data is not None:
+            return _nodes(memoryview(data))
+        if path is None:
+            return []
+        with (
+            open(path, "rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped,
+            memoryview(mapped) as view,
+        ):
+            return _nodes(view)
+    except (OSError, ValueError, IndexError, BufferError):
+        return []
+
+
+def _nodes(data: memoryview) -> list[OrtEpAssignedNode]:
+    made = []
+    for number, graph, _ in fields(data):
+        if number != 7 or not isinstance(graph, memoryview):
+            continue
+        for inner, node, _ in fields(graph):
+            if inner == 1 and isinstance(node, memoryview):
+                texts = {key: value for key, value, _ in fields(node) if key in (3, 4, 7)}
+                name, op_type, domain = (_text(texts.get(key, 0)) for key in (3, 4, 7))
+                made.append(OrtEpAssignedNode(name, domain, op_type))
+    return made

@@ -41,7 +41,13 @@ from loopc._errors import (
     run_error,
 )
 from loopc._maps import Maps
-from loopc._metadata import ModelProperties, properties_of
+from loopc._metadata import (
+    ModelMetadata,
+    ModelProperties,
+    OrtEpAssignedSubgraph,
+    nodes_of,
+    properties_of,
+)
 from loopc._options import (
     Model,
     RunOptions,
@@ -81,38 +87,6 @@ class NodeArg:
     name: str
     type: str
     shape: list[int | str | None] | None
-
-
-@dataclass(frozen=True)
-class ModelMetadata:
-    """What a model says about itself.
-
-    The first six after the name are those of the ONNX file and empty where the
-    session was made of something else.
-
-    Attributes:
-        graph_name: the model's name.
-        producer_name: the program that made the ONNX file.
-        domain: the file's name space.
-        description: the file's documentation.
-        graph_description: the graph's documentation.
-        version: the file's version.
-        custom_metadata_map: what else its producer wrote into the file.
-        compiler: the compiler and its version.
-        cpu_features: the CPU features that its code needs; may be "".
-        abi_version: version of the ABI between model and runtime.
-    """
-
-    graph_name: str
-    producer_name: str
-    domain: str
-    description: str
-    graph_description: str
-    version: int
-    custom_metadata_map: dict[str, str]
-    compiler: str
-    cpu_features: str
-    abi_version: int
 
 
 @dataclass(frozen=True)
@@ -736,6 +710,18 @@ class InferenceSession:
         """For each output, the memory that a run leaves it in."""
         device = self._place.device if self._device_outputs else None
         return [memory_info(device) for _ in self._outputs]
+
+    def get_provider_graph_assignment_info(self) -> list[OrtEpAssignedSubgraph]:
+        """The one provider that a model is compiled for, with all of the model's nodes.
+
+        onnxruntime wants the entry "session.record_ep_graph_assignment_info" for it.
+        """
+        origin = self._origin
+        nodes = nodes_of(origin.path, origin.data) if origin is not None else []
+        return [OrtEpAssignedSubgraph(self._place.providers[0], nodes)]
+
+    def release_captured_graph(self, graph_annotation_id: int = 0) -> None:
+        """Nothing: what a GPU runs is a part of the compiled model."""
 
     def get_tuning_results(self) -> list[Any]:
         """None: kernels are chosen when a model is compiled."""

@@ -1,4 +1,4 @@
-# ===- _tensorrt.py - Engines and contexts ------------------------------------===#
+# ===- _tensorrt.py - Builders and parsers ------------------------------------===#
 #
 # Part of the loopc project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
@@ -11,70 +11,66 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import tempfile
 from collections.abc import Sequence
-from enum import IntEnum, auto
+from enum import IntEnum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from loopc._arguments import data, extents, file_path, instance, integer, integers, member, string
+from loopc._arguments import (
+    data,
+    extents,
+    file_path,
+    instance,
+    integer,
+    integers,
+    member,
+    string,
+)
 from loopc._compile import compile as _compile
 from loopc._errors import CompileError, Error, InvalidArgument
 from loopc._network_types import data_type, numpy_type
-from loopc._ort_value import array_at
-from loopc._session import InferenceSession, NodeArg
-from loopc._session import load as _load
-from loopc.network import DataType, INetworkDefinition
-
-# ===------------------------------------------------------------------------===#
-# Logs
-# ===------------------------------------------------------------------------===#
-
-
-class ILogger:
-    """Who is told what is wrong; `log` is the caller's."""
-
-    class Severity(IntEnum):
-        """How much it matters: the less, the greater."""
-
-        INTERNAL_ERROR = 0
-        ERROR = 1
-        WARNING = 2
-        INFO = 3
-        VERBOSE = 4
-
-    INTERNAL_ERROR = Severity.INTERNAL_ERROR
-    ERROR = Severity.ERROR
-    WARNING = Severity.WARNING
-    INFO = Severity.INFO
-    VERBOSE = Severity.VERBOSE
-
-    def log(self, severity: ILogger.Severity, msg: str) -> None:
-        """Takes a message."""
-        raise NotImplementedError("a logger has a method log(severity, msg)")
-
-
-class Logger(ILogger):
-    """Writes messages to standard error."""
-
-    def __init__(self, min_severity: ILogger.Severity = ILogger.WARNING) -> None:
-        self.min_severity = member("min_severity", min_severity, ILogger.Severity)
-
-    def log(self, severity: ILogger.Severity, msg: str) -> None:
-        """Writes a message that is severe enough."""
-        if severity <= self.min_severity:
-            print(f"[TRT] [{severity.name[0]}] {msg}", file=sys.stderr)
-
+from loopc._tensorrt_base import (
+    DeviceType,
+    Documented,
+    EngineCapability,
+    ExecutionContextAllocationStrategy,
+    HardwareCompatibilityLevel,
+    IHostMemory,
+    ILogger,
+    Logger,
+    ProfilingVerbosity,
+    TensorFormat,
+    TensorIOMode,
+    TensorLocation,
+    plan_of,
+)
+from loopc._tensorrt_network import (
+    Dims,
+    Dims2,
+    Dims3,
+    Dims4,
+    DimsHW,
+    InterpolationMode,
+    IResizeLayer,
+    Network,
+    NetworkDefinitionCreationFlag,
+    Permutation,
+    ResizeCoordinateTransformation,
+    ResizeRoundMode,
+    ScaleMode,
+)
+from loopc._tensorrt_run import ICudaEngine, IExecutionContext, IOutputAllocator, Runtime
+from loopc.network import DataType
 
 # ===------------------------------------------------------------------------===#
 # Building
 # ===------------------------------------------------------------------------===#
 
 
-class Weights:
+class Weights(Documented):
     """Values of a layer: an array, or the number of none of a type."""
 
     def __init__(self, values: Any = None) -> None:
@@ -108,13 +104,6 @@ class Weights:
         return data_type(self._array.dtype)
 
 
-class NetworkDefinitionCreationFlag(IntEnum):
-    """Both are how every network is here."""
-
-    EXPLICIT_BATCH = 0
-    STRONGLY_TYPED = 1
-
-
 class MemoryPoolType(IntEnum):
     """Memory of an engine. Limits are kept as they are given, and have no effect on a run."""
 
@@ -126,7 +115,7 @@ class MemoryPoolType(IntEnum):
     TACTIC_SHARED_MEMORY = 5
 
 
-class IOptimizationProfile:
+class IOptimizationProfile(Documented):
     """Shapes of inputs; an extent that cannot change is fixed in the engine."""
 
     def __init__(self) -> None:
@@ -154,34 +143,117 @@ class IOptimizationProfile:
     def __bool__(self) -> bool:
         return True
 
-    def _fixed(self) -> dict[str, list[int | None]]:
-        return {
-            name: [a if a == c else None for a, _, c in zip(*shapes, strict=True)]
-            for name, shapes in self._shapes.items()
-        }
+    def set_shape_input(
+        self, input: str, min: Sequence[int], opt: Sequence[int], max: Sequence[int]
+    ) -> None:
+        """Nothing: values of inputs that shapes depend on are open."""
+
+    def get_shape_input(self, input: str) -> list[tuple[int, ...]]:
+        """Nothing."""
+        return []
 
 
 class BuilderFlag(IntEnum):
-    """What a builder may do. All of these are permissions, which it need not use."""
+    """What a builder may do. All but those of refitting are permissions, which it need not use."""
 
-    FP16 = auto()
-    BF16 = auto()
-    TF32 = auto()
-    INT8 = auto()
-    DEBUG = auto()
-    GPU_FALLBACK = auto()
-    REFIT = auto()
-    DISABLE_TIMING_CACHE = auto()
+    FP16 = 0
+    INT8 = 1
+    DEBUG = 2
+    GPU_FALLBACK = 3
+    REFIT = 4
+    DISABLE_TIMING_CACHE = 5
+    TF32 = 6
+    SPARSE_WEIGHTS = 7
+    SAFETY_SCOPE = 8
+    OBEY_PRECISION_CONSTRAINTS = 9
+    PREFER_PRECISION_CONSTRAINTS = 10
+    DIRECT_IO = 11
+    REJECT_EMPTY_ALGORITHMS = 12
+    VERSION_COMPATIBLE = 13
+    EXCLUDE_LEAN_RUNTIME = 14
+    FP8 = 15
+    ERROR_ON_TIMING_CACHE_MISS = 16
+    BF16 = 17
+    DISABLE_COMPILATION_CACHE = 18
+    STRIP_PLAN = 19
+    REFIT_IDENTICAL = 20
+    WEIGHT_STREAMING = 21
+    INT4 = 22
+    REFIT_INDIVIDUAL = 23
+    STRICT_NANS = 24
+    MONITOR_MEMORY = 25
 
 
-class IBuilderConfig:
+_REFITS = {
+    BuilderFlag.REFIT,
+    BuilderFlag.REFIT_IDENTICAL,
+    BuilderFlag.REFIT_INDIVIDUAL,
+    BuilderFlag.STRIP_PLAN,
+}
+
+
+class ITimingCache(Documented):
+    """Nothing: no kernels are timed when an engine is built."""
+
+    def serialize(self) -> IHostMemory:
+        """No bytes."""
+        return IHostMemory()
+
+    def combine(self, input_cache: ITimingCache, ignore_mismatch: bool) -> bool:
+        """True."""
+        return True
+
+    def reset(self) -> bool:
+        """True."""
+        return True
+
+
+#: What a configuration keeps and tells, and what it is without. Only the level has an effect.
+_KEPT: dict[str, Any] = {
+    "builder_optimization_level": 3,
+    "avg_timing_iterations": 1,
+    "default_device_type": DeviceType.GPU,
+    "DLA_core": -1,
+    "engine_capability": EngineCapability.STANDARD,
+    "hardware_compatibility_level": HardwareCompatibilityLevel.NONE,
+    "max_aux_streams": 0,
+    "plugins_to_serialize": [],
+    "profile_stream": 0,
+    "profiling_verbosity": ProfilingVerbosity.LAYER_NAMES_ONLY,
+    "progress_monitor": None,
+}
+
+
+class IBuilderConfig(Documented):
     """How an engine is built."""
 
     def __init__(self) -> None:
-        self.builder_optimization_level = 3
-        self._flags: set[BuilderFlag] = set()
-        self._profiles: list[IOptimizationProfile] = []
-        self._limits: dict[MemoryPoolType, int] = {}
+        vars(self).update(_KEPT)
+        vars(self).update(_flags=set(), _profiles=[], _limits={}, _cache=None)
+        self._flags: set[BuilderFlag]
+        self._profiles: list[IOptimizationProfile]
+        self._limits: dict[MemoryPoolType, int]
+        self._cache: ITimingCache | None
+        self.builder_optimization_level: int
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keeps what is known, and refuses what would be forgotten in silence."""
+        if name == "flags":
+            bits = integer(value, "flags")
+            wanted = [one for one in BuilderFlag if bits >> one & 1]
+            vars(self)["_flags"] = set()
+            for one in wanted:
+                self.set_flag(one)
+            return
+        if name not in vars(self):
+            more = ": models are quantised by their own layers" if "int8" in name else ""
+            raise AttributeError(f"an IBuilderConfig has no {name!r}{more}", name=name, obj=self)
+        vars(self)[name] = value
+
+    @property
+    def flags(self) -> int:
+        """What is permitted, a bit each."""
+        return sum(1 << one for one in self._flags)
 
     def set_flag(self, flag: BuilderFlag) -> None:
         """Permits it. What a model computes in keeps its types all the same.
@@ -190,8 +262,8 @@ class IBuilderConfig:
             InvalidArgument: an engine cannot be refitted.
         """
         given = member("flag", flag, BuilderFlag)
-        if given == BuilderFlag.REFIT:
-            raise InvalidArgument("BuilderFlag.REFIT: weights are part of an engine")
+        if given in _REFITS:
+            raise InvalidArgument(f"BuilderFlag.{given.name}: weights are part of an engine")
         self._flags.add(given)
 
     def clear_flag(self, flag: BuilderFlag) -> None:
@@ -202,21 +274,31 @@ class IBuilderConfig:
         """Whether it is permitted."""
         return member("flag", flag, BuilderFlag) in self._flags
 
-    def add_optimization_profile(self, profile: IOptimizationProfile) -> int:
-        """Adds a profile; an engine has one.
+    def reset(self) -> None:
+        """As a new one."""
+        self.__init__()  # type: ignore[misc]
 
-        Raises:
-            InvalidArgument: it has one already.
-        """
-        if self._profiles:
-            raise InvalidArgument("an engine has one optimization profile: leave extents open")
+    def add_optimization_profile(self, profile: IOptimizationProfile) -> int:
+        """Adds a profile, and returns its number: the engine is for the shapes of all of them."""
         self._profiles.append(instance("profile", profile, IOptimizationProfile))
-        return 0
+        return len(self._profiles) - 1
 
     @property
     def num_optimization_profiles(self) -> int:
         """Of those that were added."""
         return len(self._profiles)
+
+    def _fixed(self) -> dict[str, list[int | None]]:
+        """Extents that are one number in all profiles."""
+        made: dict[str, list[int | None]] = {}
+        for profile in self._profiles:
+            for name, (least, _, most) in profile._shapes.items():
+                own = [a if a == b else None for a, b in zip(least, most, strict=True)]
+                known = made.get(name, own)
+                if len(known) != len(own):
+                    raise InvalidArgument(f"the profiles of '{name}' differ in their rank")
+                made[name] = [a if a == b else None for a, b in zip(known, own, strict=True)]
+        return made
 
     def set_memory_pool_limit(self, pool: MemoryPoolType, pool_size: int) -> None:
         """Keeps a limit; an engine takes the memory that the model needs."""
@@ -226,30 +308,48 @@ class IBuilderConfig:
         """The limit that was set."""
         return self._limits.get(member("pool", pool, MemoryPoolType), 0)
 
+    def create_timing_cache(self, serialized_timing_cache: bytes) -> ITimingCache:
+        """A cache, of nothing."""
+        return ITimingCache()
 
-class IHostMemory(bytes):
-    """An engine as bytes."""
+    def set_timing_cache(self, cache: ITimingCache, ignore_mismatch: bool) -> bool:
+        """Keeps it."""
+        self._cache = instance("cache", cache, ITimingCache)
+        return True
 
-    @property
-    def nbytes(self) -> int:
-        """Their number."""
-        return len(self)
+    def get_timing_cache(self) -> ITimingCache | None:
+        """The cache that was set."""
+        return self._cache
+
+    def set_preview_feature(self, feature: Any, enable: bool) -> None:
+        """Nothing: there are no previews."""
+
+    def set_tactic_sources(self, tactic_sources: int) -> bool:
+        """Nothing: kernels are the compiler's own."""
+        return True
+
+    def set_device_type(self, layer: Any, device_type: DeviceType) -> None:
+        """Nothing: all layers run on one device."""
+
+    def can_run_on_DLA(self, layer: Any) -> bool:  # noqa: N802
+        """False."""
+        return False
 
 
-class Network(INetworkDefinition):
-    """A network of layers, or the model that a parser has read."""
-
-    def __init__(self) -> None:
-        super().__init__("network")
-        self._model: bytes | None = None
-        self._folder: str | None = None
-
-
-class Builder:
+class Builder(Documented):
     """Makes networks and engines."""
+
+    platform_has_fast_fp16 = True
+    platform_has_fast_int8 = True
+    platform_has_tf32 = False
+    num_DLA_cores = 0  # noqa: N815
+    max_DLA_batch_size = 0  # noqa: N815
 
     def __init__(self, logger: ILogger) -> None:
         self.logger = logger
+        self.max_threads = os.cpu_count() or 1
+        self.error_recorder: Any = None
+        self.gpu_allocator: Any = None
 
     def create_network(self, flags: int = 0) -> Network:
         """An empty network; the flags make no difference."""
@@ -263,6 +363,9 @@ class Builder:
         """A profile."""
         return IOptimizationProfile()
 
+    def reset(self) -> None:
+        """Nothing: a builder keeps nothing."""
+
     def is_network_supported(self, network: Network, config: IBuilderConfig) -> bool:
         """Whether an engine can be built of it."""
         return self.build_serialized_network(network, config) is not None
@@ -274,7 +377,6 @@ class Builder:
         instance("network", network, Network)
         instance("config", config, IBuilderConfig)
         level = integer(config.builder_optimization_level, "builder_optimization_level")
-        shapes = config._profiles[0]._fixed() if config._profiles else {}
         with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
             file = Path(folder) / "engine.so"
             try:
@@ -284,13 +386,14 @@ class Builder:
                     emit="shared",
                     cpu="native",
                     opt_level=min(level, 3),
-                    shapes=shapes,
+                    shapes={**network._shapes, **config._fixed()},
                     base_directory=network._folder,
                 )
             except Error as error:
                 self.logger.log(ILogger.ERROR, str(error))
                 return None
-            return IHostMemory(file.read_bytes())
+            profiles = [profile._shapes for profile in config._profiles]
+            return plan_of(file.read_bytes(), {"name": network.name, "profiles": profiles})
 
     def build_engine_with_config(
         self, network: Network, config: IBuilderConfig
@@ -300,11 +403,29 @@ class Builder:
         return None if plan is None else Runtime(self.logger).deserialize_cuda_engine(plan)
 
 
-class ParserError:
-    """What is wrong with a model."""
+class OnnxParserFlag(IntEnum):
+    """What a parser may do; none makes a difference."""
+
+    NATIVE_INSTANCENORM = 0
+    ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA = 1
+    REPORT_CAPABILITY_DLA = 2
+    ENABLE_PLUGIN_OVERRIDE = 3
+    ADJUST_FOR_DLA = 4
+
+
+class ParserError(Documented):
+    """What is wrong with a model; where, stands in its words."""
 
     def __init__(self, text: str) -> None:
         self._text = text
+
+    def code(self) -> int:
+        """The number of a model that is not supported or invalid."""
+        return 1
+
+    def node(self) -> int:
+        """-1: the words name the node."""
+        return -1
 
     def desc(self) -> str:
         """In words."""
@@ -314,8 +435,10 @@ class ParserError:
         return self._text
 
 
-class OnnxParser:
+class OnnxParser(Documented):
     """Reads an ONNX model into an empty network."""
+
+    flags = 0
 
     def __init__(self, network: Network, logger: ILogger) -> None:
         self._network = instance("network", network, Network)
@@ -341,6 +464,26 @@ class OnnxParser:
                 return False
         self._network._model, self._network._folder = bytes_of_model, folder
         return True
+
+    def set_flag(self, flag: OnnxParserFlag) -> None:
+        """Permits it."""
+        self.flags |= 1 << member("flag", flag, OnnxParserFlag)
+
+    def clear_flag(self, flag: OnnxParserFlag) -> None:
+        """Takes a permission back."""
+        self.flags &= ~(1 << member("flag", flag, OnnxParserFlag))
+
+    def get_flag(self, flag: OnnxParserFlag) -> bool:
+        """Whether it is permitted."""
+        return bool(self.flags >> member("flag", flag, OnnxParserFlag) & 1)
+
+    def supports_operator(self, op_name: str) -> bool:
+        """Refused.
+
+        Raises:
+            InvalidArgument: always.
+        """
+        raise InvalidArgument("whether a model is supported parse() says, with what is not")
 
     def parse_from_file(self, path: str) -> bool:
         """Reads a model in a file."""
@@ -373,208 +516,14 @@ class OnnxParser:
         self._errors = []
 
 
-# ===------------------------------------------------------------------------===#
-# Running
-# ===------------------------------------------------------------------------===#
-
-
-class TensorIOMode(IntEnum):
-    """What a tensor of an engine is."""
-
-    NONE = 0
-    INPUT = 1
-    OUTPUT = 2
-
-
-class IOutputAllocator:
-    """Gives memory to an output whose shape only the run knows; both are the caller's."""
-
-    def reallocate_output(self, tensor_name: str, memory: int, size: int, alignment: int) -> int:
-        """The address of `size` bytes; `memory` is the one from before, or 0."""
-        raise NotImplementedError("an allocator has a method reallocate_output")
-
-    def notify_shape(self, tensor_name: str, shape: tuple[int, ...]) -> None:
-        """Takes the shape of the result."""
-        raise NotImplementedError("an allocator has a method notify_shape")
-
-
-class ICudaEngine:
-    """A compiled model, whose tensors are its inputs, and then its outputs."""
-
-    def __init__(self, plan: bytes, logger: ILogger) -> None:
-        self._plan = IHostMemory(data("plan", plan))
-        self._logger = logger
-        with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
-            file = Path(folder) / "engine.so"
-            file.write_bytes(self._plan)
-            self._session: InferenceSession = _load(file)
-        self._inputs = {port.name: port for port in self._session.get_inputs()}
-        self._outputs = {port.name: port for port in self._session.get_outputs()}
-
-    @property
-    def num_io_tensors(self) -> int:
-        """Inputs and outputs."""
-        return len(self._inputs) + len(self._outputs)
-
-    def get_tensor_name(self, index: int) -> str:
-        """The name of tensor `index`."""
-        known = [*self._inputs, *self._outputs]
-        at = integer(index, "index")
-        if not 0 <= at < len(known):
-            raise InvalidArgument(f"index: there are {len(known)} tensors, and none of number {at}")
-        return known[at]
-
-    def __getitem__(self, index: int) -> str:
-        return self.get_tensor_name(index)
-
-    def __iter__(self) -> Any:
-        return iter([*self._inputs, *self._outputs])
-
-    def _port(self, name: str) -> NodeArg:
-        known_name = isinstance(name, str)
-        port = (self._inputs.get(name) or self._outputs.get(name)) if known_name else None
-        if port is None:
-            known = ", ".join(map(repr, self))
-            raise InvalidArgument(f"the engine has no tensor {name!r}; it has: {known}")
-        return port
-
-    def get_tensor_mode(self, name: str) -> TensorIOMode:
-        """Whether it is an input or an output."""
-        self._port(name)
-        return TensorIOMode.INPUT if name in self._inputs else TensorIOMode.OUTPUT
-
-    def get_tensor_shape(self, name: str) -> tuple[int, ...]:
-        """Its extents; -1 where the run chooses one."""
-        shape = self._port(name).shape or []
-        return tuple(one if isinstance(one, int) else -1 for one in shape)
-
-    def get_tensor_dtype(self, name: str) -> DataType:
-        """The type of its elements."""
-        return data_type(_element(self._port(name)))
-
-    def create_execution_context(self) -> IExecutionContext:
-        """A context; those of one engine may run at a time."""
-        return IExecutionContext(self)
-
-    def serialize(self) -> IHostMemory:
-        """What it was made of."""
-        return self._plan
-
-
-def _element(port: NodeArg) -> str:
-    inner = port.type.removeprefix("tensor(").removesuffix(")")
-    return {"float": "float32", "double": "float64"}.get(inner, inner)
-
-
-class IExecutionContext:
-    """Runs of an engine, with the addresses that they read and write."""
-
-    def __init__(self, engine: ICudaEngine) -> None:
-        self.engine = engine
-        self._shapes: dict[str, tuple[int, ...]] = {}
-        self._addresses: dict[str, int] = {}
-        self._allocators: dict[str, IOutputAllocator] = {}
-
-    def set_input_shape(self, name: str, shape: Sequence[int]) -> bool:
-        """The extents of an input; false where they do not fit the engine."""
-        known = self.engine.get_tensor_shape(name)
-        given = tuple(integers("shape", shape))
-        fits = len(known) == len(given) and all(
-            one in (-1, other) for one, other in zip(known, given, strict=True)
-        )
-        if not fits:
-            text = f"the input '{name}' of shape {known} cannot have the shape {given}"
-            self.engine._logger.log(ILogger.ERROR, text)
-            return False
-        self._shapes[name] = given
-        return True
-
-    def get_tensor_shape(self, name: str) -> tuple[int, ...]:
-        """The extents of an input, or of an output of the run before."""
-        known = self.engine.get_tensor_shape(name)
-        return self._shapes.get(name, known)
-
-    def set_tensor_address(self, name: str, memory: int) -> bool:
-        """Where an input is read, or an output is written to: memory of the host."""
-        self.engine._port(name)
-        self._addresses[name] = integer(memory, "memory")
-        return True
-
-    def get_tensor_address(self, name: str) -> int:
-        """What was set; else 0."""
-        self.engine._port(name)
-        return self._addresses.get(name, 0)
-
-    def set_output_allocator(self, name: str, output_allocator: IOutputAllocator) -> bool:
-        """Who gives memory to an output when its shape is known."""
-        self.engine._port(name)
-        self._allocators[name] = output_allocator
-        return True
-
-    def _read(self, name: str, port: NodeArg) -> Any:
-        shape = self.get_tensor_shape(name)
-        if -1 in shape:
-            raise InvalidArgument(f"the input '{name}' of shape {shape} has no set_input_shape()")
-        if not self._addresses.get(name):
-            raise InvalidArgument(f"the input '{name}' has no set_tensor_address()")
-        return array_at(_element(port), shape, self._addresses[name])
-
-    def _write(self, name: str, port: NodeArg, value: Any) -> None:
-        result = np.ascontiguousarray(value)
-        address = self._addresses.get(name, 0)
-        if allocator := self._allocators.get(name):
-            address = allocator.reallocate_output(name, address, max(result.nbytes, 1), 64)
-            allocator.notify_shape(name, result.shape)
-        if not address:
-            raise InvalidArgument(f"the output '{name}' has no set_tensor_address()")
-        self._shapes[name] = result.shape
-        array_at(_element(port), result.shape, address)[...] = result
-
-    def execute_v2(self, bindings: Sequence[int]) -> bool:
-        """Runs with an address for each tensor, in their order; false where that fails."""
-        names = list(self.engine)
-        addresses = integers("bindings", bindings)
-        if len(addresses) != len(names):
-            raise InvalidArgument(
-                f"bindings: {len(addresses)} addresses for the {len(names)} tensors "
-                + ", ".join(map(repr, names))
-            )
-        for name, address in zip(names, addresses, strict=True):
-            self.set_tensor_address(name, address)
-        return self.execute_async_v3(0)
-
-    def execute_async_v3(self, stream_handle: int) -> bool:
-        """Runs, and returns when all outputs are written; false where that fails."""
-        try:
-            feeds = {name: self._read(name, port) for name, port in self.engine._inputs.items()}
-            results = self.engine._session.run(None, feeds)
-            for (name, port), value in zip(self.engine._outputs.items(), results, strict=True):
-                self._write(name, port, value)
-        except Error as error:
-            self.engine._logger.log(ILogger.ERROR, str(error))
-            return False
-        return True
-
-
-class Runtime:
-    """Makes engines of their bytes."""
-
-    def __init__(self, logger: ILogger) -> None:
-        self.logger = logger
-
-    def deserialize_cuda_engine(self, serialized_engine: bytes) -> ICudaEngine | None:
-        """The engine; None where the bytes are none, or are another machine's."""
-        plan = data("serialized_engine", serialized_engine)
-        try:
-            return ICudaEngine(plan, self.logger)
-        except Error as error:
-            self.logger.log(ILogger.ERROR, str(error))
-            return None
-
-
 def nptype(trt_type: DataType) -> np.dtype[Any]:
     """The type of numpy that a type is."""
     return numpy_type(instance("trt_type", trt_type, DataType))
+
+
+def init_libnvinfer_plugins(logger: ILogger | None = None, namespace: str = "") -> bool:
+    """Nothing: there are no plugins to be made ready."""
+    return True
 
 
 def volume(iterable: Sequence[int]) -> int:
@@ -585,6 +534,15 @@ def volume(iterable: Sequence[int]) -> int:
 __all__ = [
     "Builder",
     "BuilderFlag",
+    "DeviceType",
+    "Dims",
+    "Dims2",
+    "Dims3",
+    "Dims4",
+    "DimsHW",
+    "EngineCapability",
+    "ExecutionContextAllocationStrategy",
+    "HardwareCompatibilityLevel",
     "IBuilderConfig",
     "ICudaEngine",
     "IExecutionContext",
@@ -592,15 +550,27 @@ __all__ = [
     "ILogger",
     "IOptimizationProfile",
     "IOutputAllocator",
+    "IResizeLayer",
+    "ITimingCache",
+    "InterpolationMode",
     "Logger",
     "MemoryPoolType",
     "Network",
     "NetworkDefinitionCreationFlag",
     "OnnxParser",
+    "OnnxParserFlag",
     "ParserError",
+    "Permutation",
+    "ProfilingVerbosity",
+    "ResizeCoordinateTransformation",
+    "ResizeRoundMode",
     "Runtime",
+    "ScaleMode",
+    "TensorFormat",
     "TensorIOMode",
+    "TensorLocation",
     "Weights",
+    "init_libnvinfer_plugins",
     "nptype",
     "volume",
 ]

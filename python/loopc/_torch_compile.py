@@ -88,12 +88,20 @@ class _Compiled:
         self._eager = False
         self._grad_enabled = torch.is_grad_enabled
         self._versions: list[_Version] = []
-        examples = [
-            node.meta.get("example_value") for node in graph.graph.nodes if node.op == "placeholder"
-        ]
+        nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        examples = [node.meta.get("example_value") for node in nodes]
         self._constant = [isinstance(one, torch.nn.Parameter) for one in examples]
         self._parameters = [at for at, own in enumerate(self._constant) if own]
         self._examples = examples
+        # Numbers that torch has left open, and whether they are compiled as constants: some
+        # of ONNX's operators take them as attributes only.
+        self._numbers = [
+            at
+            for at, (node, one) in enumerate(zip(nodes, examples, strict=True))
+            if isinstance(one, torch.SymInt | torch.SymFloat) or any(map(_is_item, node.users))
+        ]
+        self._are_numbers_fixed = False
+        self._values: set[tuple[Any, ...]] = set()
 
     def __call__(self, *inputs: Any) -> Any:
         if not self._eager and self._grad_enabled() and any(map(_needs_grad, inputs)):
@@ -105,13 +113,8 @@ class _Compiled:
         for version in self._versions:
             if version.key == key and version.fits(inputs):
                 return version.run(inputs)
-        import torch
-
         try:
-            with torch.no_grad():
-                version = _Version(
-                    self._graph, self._examples, self._constant, inputs, self._options, key
-                )
+            version = self._compile(inputs, key)
         except Exception as error:
             text = str(error) if isinstance(error, CompileError) else reason_of(error)
             self._fall_back(text.splitlines()[0] if text else type(error).__name__)
@@ -119,6 +122,36 @@ class _Compiled:
         self._versions.insert(0, version)
         del self._versions[_MOST_VERSIONS:]
         return version.run(inputs)
+
+    def _compile(self, inputs: Sequence[Any], key: Hashable) -> _Version:
+        """A version for inputs: with numbers as inputs where that can be, else as constants.
+
+        Raises:
+            CompileError, torch's errors: neither can be, or numbers have had too many values.
+        """
+        if not self._are_numbers_fixed:
+            try:
+                return self._version(inputs, key, ())
+            except Exception:
+                if not self._numbers:
+                    raise
+        self._values.add(tuple(_value(inputs[at]) for at in self._numbers))
+        if len(self._values) > _MOST_VERSIONS:
+            raise CompileError(
+                f"a number that has to be known when it is compiled has had more than "
+                f"{_MOST_VERSIONS} values; give it as a tensor"
+            )
+        version = self._version(inputs, key, self._numbers)
+        self._are_numbers_fixed = True
+        return version
+
+    def _version(self, inputs: Sequence[Any], key: Hashable, numbers: Sequence[int]) -> _Version:
+        import torch
+
+        with torch.no_grad():
+            return _Version(
+                self._graph, self._examples, self._constant, inputs, self._options, key, numbers
+            )
 
     def _fall_back(self, why: str) -> None:
         self._eager = True
@@ -140,19 +173,23 @@ class _Version:
         inputs: Sequence[Any],
         options: SessionOptions,
         key: Hashable,
+        numbers: Sequence[int] = (),
     ) -> None:
         self.key = key  # of the parameters, before they were read
+        # The numbers that are constants.
+        self._numbers = {at: _value(inputs[at]) for at in numbers}
         # Kept, so that no other tensor has their address.
         self._parameters = [inputs[at] for at, own in enumerate(constant) if own]
-        module, self._places = _specialize(graph, examples, constant, inputs)
+        module, self._places = _specialize(graph, examples, constant, inputs, numbers)
         given = [inputs[at] for at in self._places]
         shapes = tuple(_dynamic_shape(examples[at]) for at in self._places)
         self._function = _export(module, given, shapes, options)
         self._extents = self._find_extents(examples)
 
     def fits(self, inputs: Sequence[Any]) -> bool:
-        """Whether it was compiled for extents as these."""
-        return all(inputs[at].shape[axis] == extent for at, axis, extent in self._extents)
+        """Whether it was compiled for extents and numbers as these."""
+        fixed = all(_value(inputs[at]) == value for at, value in self._numbers.items())
+        return fixed and all(inputs[at].shape[axis] == extent for at, axis, extent in self._extents)
 
     def _find_extents(self, examples: Sequence[Any]) -> list[tuple[int, int, int]]:
         """Input, axis and extent where torch has left an extent open and its exporter has not.
@@ -208,9 +245,15 @@ def _span(tensor: Any) -> int:
 
 
 def _specialize(
-    graph: Any, examples: Sequence[Any], constant: Sequence[bool], inputs: Sequence[Any]
+    graph: Any,
+    examples: Sequence[Any],
+    constant: Sequence[bool],
+    inputs: Sequence[Any],
+    numbers: Sequence[int],
 ) -> tuple[Any, list[int]]:
     """A copy of the graph with parameters as attributes, and extents as those of tensors.
+
+    Those of `numbers` that are no extents become constants.
 
     torch hands the extents that are open over as inputs of their own: whoever captures the
     graph again would not know that they are the tensors'.
@@ -234,6 +277,15 @@ def _specialize(
             setattr(graph, name, torch.nn.Parameter(inputs[at].detach(), requires_grad=False))
             with graph.graph.inserting_after(nodes[-1]):
                 other = graph.graph.get_attr(name)
+        elif at in numbers and (
+            not isinstance(example, torch.SymInt) or _find_extent(example, tensors) is None
+        ):
+            _fix(node, _value(inputs[at]))
+            if not node.users:
+                graph.graph.erase_node(node)
+            else:
+                places.append(at)
+            continue
         elif isinstance(example, torch.SymInt):
             found = _find_extent(example, tensors)
             with graph.graph.inserting_after(nodes[-1]):
@@ -247,6 +299,29 @@ def _specialize(
         graph.graph.erase_node(node)
     graph.recompile()
     return graph, places
+
+
+def _is_item(node: Any) -> bool:
+    """Whether a node is the number that a tensor holds: what torch makes of a float."""
+    return bool(node.op == "call_method" and node.target == "item")
+
+
+def _value(given: Any) -> Any:
+    """The number that an input is, or holds."""
+    return given.item() if hasattr(given, "item") else given
+
+
+def _fix(node: Any, value: Any) -> None:
+    """Puts a number in the place of an input, or of what is read from it."""
+    from torch.fx.node import map_arg
+
+    items = [user for user in node.users if _is_item(user)]
+    for old in items or [node]:
+        for user in list(old.users):
+            user.args = map_arg(user.args, lambda one, old=old: value if one is old else one)
+            user.kwargs = map_arg(user.kwargs, lambda one, old=old: value if one is old else one)
+        if old is not node:
+            old.graph.erase_node(old)
 
 
 def _find_extent(symbol: Any, tensors: Sequence[tuple[Any, Any]]) -> tuple[Any, int] | None:

@@ -25,16 +25,20 @@ which names there are, and what differs.
 
 from typing import NoReturn
 
-from loopc import _tensorrt, network
+from loopc import _loopc, _tensorrt, network
 from loopc._tensorrt import *  # noqa: F403
 from loopc.network import *  # noqa: F403
 
 __all__ = [*network.__all__, *_tensorrt.__all__]
 
+__version__ = _loopc.version()
+
 #: What programs of TensorRT ask for, and what stands in its place here.
 _ELSEWHERE = {
     "get_plugin_registry": "plugins are custom operators here (docs/CustomOperators.md)",
-    "init_libnvinfer_plugins": "there are no plugins to be initialised: leave the call out",
+    "Refitter": "weights are part of an engine: build it again",
+    "IInt8EntropyCalibrator2": "models are quantised by their own layers",
+    "EngineInspector": "loopc explain shows what becomes of a model",
 }
 
 

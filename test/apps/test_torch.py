@@ -152,6 +152,77 @@ def test_falls_back_with_one_line():
         assert len(said) == 1 and "torch cannot write" in said[0]
 
 
+class Associative(nn.Module):
+    """A recurrence of pairs, scanned, and another one with a tensor of the outside."""
+
+    def __init__(self, mode, reverse):
+        super().__init__()
+        self.mode, self.reverse = mode, reverse
+
+    def forward(self, decay, x):
+        from torch._higher_order_ops.associative_scan import associative_scan
+
+        def combine(left, right):
+            return left[0] * right[0], left[1] * right[0] + right[1]
+
+        _, states = associative_scan(
+            combine, (decay, x), 0, reverse=self.reverse, combine_mode=self.mode
+        )
+        largest = associative_scan(torch.maximum, x, 1, combine_mode=self.mode)
+        return states, largest + states
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("mode", ["generic", "pointwise"])
+@pytest.mark.parametrize("steps", [1, 2, 9])
+def test_associative_scans(mode, reverse, steps):
+    model, args = Associative(mode, reverse), (rand(steps, 4).sigmoid(), rand(steps, 4))
+    torch.testing.assert_close(loopc.export(model, args)(*args), model(*args))
+
+
+def test_associative_scans_of_any_length():
+    model = Associative("pointwise", False)
+    args = rand(5, 4).sigmoid(), rand(5, 4)
+    steps = torch.export.Dim("steps", min=2)
+    compiled = loopc.export(model, args, dynamic_shapes=({0: steps}, {0: steps}))
+    for length in (5, 2, 31):
+        args = rand(length, 4).sigmoid(), rand(length, 4)
+        torch.testing.assert_close(compiled(*args), model(*args))
+
+
+NUMBERS = {
+    "exponent": (lambda x, a: x.abs() ** a, (1.5, 2.5, 3.25)),
+    "attribute": (lambda x, a: nn.functional.leaky_relu(x, a), (0.1, 0.2, 0.3)),
+    "bounds": (lambda x, a: torch.clamp(x, -a, a), (0.5, 1.0, 0.25)),
+    "full": (lambda x, a: x + torch.full((4,), a), (1.0, 2.0, 3.0)),
+    "count": (lambda x, n: x.repeat(n, 1) + n, (2, 3, 5)),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_change(name):
+    """What torch leaves open at the second value, and ONNX wants as an attribute."""
+    function, values = NUMBERS[name]
+    torch._dynamo.reset()
+    compiled, x = torch.compile(function, backend="loopc"), rand(3, 4)
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for value in (*values, values[0], values[2]):
+            torch.testing.assert_close(compiled(x, value), function(x, value))
+
+
+def test_numbers_of_too_many_values():
+    torch._dynamo.reset()
+    compiled, x = torch.compile(nn.functional.leaky_relu, backend="loopc"), rand(3, 4)
+    with torch.no_grad(), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for value in range(20):
+            wanted = nn.functional.leaky_relu(x, 0.01 * value)
+            torch.testing.assert_close(compiled(x, 0.01 * value), wanted)
+    texts = [str(one.message) for one in said if str(one.message).startswith("loopc: ")]
+    assert len(texts) == 1 and "more than 8 values" in texts[0] and "\n" not in texts[0]
+
+
 def test_gradients_flow_where_they_are_wanted():
     model, x = nn.Linear(4, 1), rand(3, 4)
     result, _ = run_and_record(model, x)

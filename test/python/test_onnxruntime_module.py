@@ -421,7 +421,7 @@ def test_names_that_are_there():
     elsewhere = {
         "capi", "contextlib", "import_capi_exception", "onnxruntime_validation",
         # Parts of what is refused.
-        "OrtArenaCfg", "OrtCompileApiFlags", "OrtEpAssignedNode", "OrtEpAssignedSubgraph",
+        "OrtArenaCfg", "OrtCompileApiFlags",
         "OrtEpContextData", "OrtEpContextDataBuffer", "OrtExecutionProviderDevicePolicy",
         "OrtExternalInitializerInfo", "OrtHardwareDeviceType", "OrtMemoryInfoDeviceType",
         "OrtSparseFormat",
@@ -436,9 +436,7 @@ def test_names_that_are_there():
             "clear_ep_context_data_read_func", "set_ep_context_data_read_func",
             "set_provider_selection_policy_delegate",
         },
-        "InferenceSession": {
-            "get_input_epdevices", "get_provider_graph_assignment_info", "release_captured_graph",
-        },
+        "InferenceSession": {"get_input_epdevices"},
     }  # fmt: skip
     for kind in ("SessionOptions", "RunOptions", "InferenceSession", "OrtValue", "IOBinding", "OrtDevice",
                  "OrtMemoryInfo", "ModelMetadata", "NodeArg"):  # fmt: skip
@@ -459,6 +457,59 @@ def test_names_that_are_there():
         else:
             ours = set(dir(getattr(loopc, kind)))
         assert theirs - ours == of_members.get(kind, set())
+
+
+def test_what_a_provider_runs(engine, tmp_path):
+    """One provider, with all nodes of the model's graph."""
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>'
+        "agraph (float[N] x) => (float[N] y) {h = Relu(x) y = com.microsoft.Gelu(h)}"
+    )
+    model.graph.node[0].name = "first"
+    options = engine.SessionOptions()
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    if engine is onnxruntime:
+        options.graph_optimization_level = engine.GraphOptimizationLevel.ORT_DISABLE_ALL
+    path = tmp_path / "model.onnx"
+    onnx.save(model, path)
+    for given in (str(path), path.read_bytes()):
+        session = engine.InferenceSession(given, options, providers=["CPUExecutionProvider"])
+        parts = session.get_provider_graph_assignment_info()
+        assert {part.ep_name for part in parts} == {"CPUExecutionProvider"}
+        nodes = [(one.name, one.domain, one.op_type) for part in parts for one in part.get_nodes()]
+        assert nodes == [("first", "", "Relu"), ("", "com.microsoft", "Gelu")]
+
+
+@pytest.mark.parametrize("form", ["QDQ", "QOperator", "dynamic"])
+def test_models_that_onnxruntime_quantises(tmp_path, form):
+    quantization = pytest.importorskip("onnxruntime.quantization")
+    rng = np.random.default_rng(7)
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> agraph (float[N, 16] x) => (float[N, 8] y) '
+        "{h = MatMul(x, v) r = Relu(h) y = MatMul(r, w)}"
+    )
+    for name, shape in (("v", (16, 32)), ("w", (32, 8))):
+        weights = rng.standard_normal(shape).astype(np.float32)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(weights, name))
+    plain, made = str(tmp_path / "plain.onnx"), str(tmp_path / "made.onnx")
+    onnx.save(model, plain)
+
+    class Reader(quantization.CalibrationDataReader):
+        def __init__(self):
+            self.left = [{"x": rng.standard_normal((4, 16)).astype(np.float32)} for _ in range(4)]
+
+        def get_next(self):
+            return self.left.pop() if self.left else None
+
+    if form == "dynamic":
+        quantization.quantize_dynamic(plain, made, per_channel=True)
+    else:
+        quantization.quantize_static(
+            plain, made, Reader(), quant_format=quantization.QuantFormat[form]
+        )
+    x = rng.standard_normal((5, 16)).astype(np.float32)
+    peer, own = (one.InferenceSession(made).run(None, {"x": x})[0] for one in (onnxruntime, loopc))
+    np.testing.assert_allclose(own, peer, rtol=1e-5, atol=1e-5)
 
 
 def test_what_is_refused():

@@ -7,12 +7,22 @@
 # ===------------------------------------------------------------------------===#
 """Programs for OpenVINO, by OpenVINO and by loopc.openvino."""
 
+import io
+import json
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import loopc
 import loopc.openvino
+import loopc.openvino.properties.hint
 import numpy as np
+import onnx
+import onnx.parser
 import openvino
+import openvino.preprocess
+import openvino.properties.hint
 import pytest
 from openvino import opset13 as ops
 
@@ -156,7 +166,7 @@ def test_what_errors_say(model, tmp_path):
         _ = request.results
     with pytest.raises(loopc.InvalidArgument, match="2 inputs: name one"):
         request.infer(X)
-    with pytest.raises(loopc.InvalidArgument, match=r"model\.bin"):
+    with pytest.raises(FileNotFoundError, match=r"other\.bin"):
         core.read_model(model, str(tmp_path / "other.bin"))
     with pytest.raises(loopc.InvalidArgument, match="scale"):
         compiled.create_infer_request().infer({"x": X})
@@ -174,7 +184,7 @@ def test_properties(ov, model):
 
 
 def test_names_that_are_elsewhere():
-    for name in ("convert_model", "save_model", "preprocess"):
+    for name in ("save_model", "preprocess", "opset13", "set_batch", "Layout"):
         with pytest.raises(AttributeError, match=f"{name}.*: "):
             getattr(loopc.openvino, name)
     with pytest.raises(AttributeError, match=r"no attribute 'nothing'$"):
@@ -200,3 +210,355 @@ def test_what_programs_do_with_requests(ov, model):
     queue.start_async([X, SCALE])
     queue.wait_all()
     assert len(queue) == 2 and queue[0] is not queue[1]
+
+
+def test_what_is_known_before_compiling(ov, model):
+    read = ov.Core().read_model(model)
+    assert [sorted(port.names) for port in read.inputs] == [["rows, all", "x"], ["scale"]]
+    assert read.input("x").any_name in {"x", "rows, all"}
+    assert read.input(1).get_node().get_friendly_name() == "scale"
+    assert tuple(read.input("scale").shape) == (1, 3)
+    assert read.inputs[0].partial_shape.to_string() == "[?,3]"
+    assert read.inputs[0].element_type == ov.Type.f32
+    assert read.output().get_names() == {"y", "sums"}
+    assert [tuple(port.shape) for port in read.outputs] == [(1, 3)]
+    assert read.is_dynamic() and read.friendly_name == read.get_friendly_name()
+    compiled = ov.Core().compile_model(read, "CPU")
+    np.testing.assert_array_equal(compiled({"x": X, "scale": SCALE})[0], Y)
+    with pytest.raises(Exception, match=r"inputs?"):
+        read.input()
+
+
+def test_a_file_of_onnx(ov, tmp_path):
+    """Ports of ONNX, and of a file whose output only the compiler knows after a reshape."""
+    graph = "(float[N, 3] x) => (float[M, 3] y) {z = Relu(x) y = Concat<axis=0>(z, x)}"
+    made = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : 18]> agraph {graph}')
+    path = tmp_path / "model.onnx"
+    onnx.save(made, path)
+    core = ov.Core()
+    for given in (str(path), path, path.read_bytes(), io.BytesIO(path.read_bytes())):
+        read = core.read_model(given)
+        assert read.input().partial_shape == ov.PartialShape([-1, 3])
+        read.reshape([2, 3])
+        assert tuple(read.output("y").shape) == (4, 3) and not read.is_dynamic()
+        y = core.compile_model(read, "CPU")(X[:2] - 4)["y"]
+        np.testing.assert_array_equal(y, np.concatenate([np.maximum(X[:2] - 4, 0), X[:2] - 4]))
+
+
+def test_files_say_their_ports(model, tmp_path, monkeypatch):
+    """Before a model is compiled nothing of it is."""
+    onnx.save(
+        onnx.parser.parse_model(
+            '<ir_version: 8, opset_import: ["" : 18]> agraph (int8[N, 3] x, bool c) => (int8[] y) '
+            "<int8[2] w = {1, 2}> { y = If (c) <then_branch = a () => (int8[3, M] z) "
+            "{z = Concat<axis=0>(x)}, else_branch = b () => (int8[3, M] z) {z = Concat<axis=0>(x)}> }"
+        ),
+        tmp_path / "model.onnx",
+    )
+    monkeypatch.delattr("loopc.openvino._model.InferenceSession")
+    ports = loopc.openvino.Core().read_model(tmp_path / "model.onnx").inputs
+    assert [(one.any_name, str(one.partial_shape), one.element_type) for one in ports] == [
+        ("x", "[?,3]", "i8"),
+        ("c", "[]", "boolean"),
+    ]
+    assert len(loopc.openvino.Core().read_model(model).outputs) == 1
+
+
+def test_bytes_and_other_weights(ov, model, tmp_path):
+    core = ov.Core()
+    xml = Path(model)
+    weights = xml.with_suffix(".bin").read_bytes()
+    elsewhere = tmp_path / "other.bin"
+    elsewhere.write_bytes(weights)
+    as_tensor = ov.Tensor(np.frombuffer(weights, np.uint8).copy())
+    for given in (
+        (xml, None),
+        (str(xml), str(elsewhere)),
+        (xml.read_bytes(), weights),
+        (xml.read_bytes(), as_tensor),
+    ):
+        read = core.read_model(given[0]) if given[1] is None else core.read_model(*given)
+        np.testing.assert_array_equal(core.compile_model(read, "CPU")([X, SCALE])[0], Y)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        {0: [4, 3]},
+        {"rows, all": (4, 3)},
+        {"x": "[4,3]"},
+        {"x": "4, 1..3"},
+        {"scale": [1, 3], "x": "?,3"},
+    ],
+)
+def test_forms_of_shapes(ov, model, shapes):
+    read = ov.Core().read_model(model)
+    read.reshape(shapes)
+    read.reshape({read.input(0): ov.PartialShape([ov.Dimension(4), 3])})
+    assert tuple(ov.Core().compile_model(read, "CPU").input(0).shape) == (4, 3)
+
+
+def test_shapes_and_types(ov):
+    assert list(ov.Shape([1, 2])) == [1, 2] and ov.Shape([1, 2]) == [1, 2] == ov.Shape((1, 2))
+    assert ov.Shape([1, 2]).to_string() == "[1,2]"
+    assert str(ov.PartialShape("[1,?,2..4]")) == "[1,?,2..4]"
+    assert str(ov.PartialShape([1, -1, (2, 4), "5.."])) == "[1,?,2..4,5..]"
+    assert ov.PartialShape([1, 2]).is_static and ov.PartialShape([1, -1]).is_dynamic
+    assert list(ov.PartialShape([3, 2]).to_shape()) == [3, 2]
+    assert ov.PartialShape([1, -1])[1].is_dynamic and ov.PartialShape([1, -1])[0] == 1
+    assert ov.PartialShape([1, -1]).rank.get_length() == 2
+    assert ov.PartialShape.dynamic().rank.is_dynamic
+    assert ov.PartialShape([1, -1]).compatible(ov.PartialShape([1, 7]))
+    assert not ov.PartialShape([1, -1]).compatible(ov.PartialShape([2, 7]))
+    assert ov.Dimension(2, 5).get_min_length() == 2 and ov.Dimension(2, 5).get_max_length() == 5
+    assert ov.Dimension("..5").max_length == 5 and ov.Dimension() == ov.Dimension(-1)
+    assert ov.Dimension(3).refines(ov.Dimension(1, 5))
+    assert ov.PartialShape([3, 2]).refines(ov.PartialShape([-1, 2]))
+    assert ov.PartialShape("...").relaxes(ov.PartialShape([-1, 2]))
+    assert not ov.PartialShape([-1, 2]).refines(ov.PartialShape([3, 2]))
+    for wrong in (
+        lambda: ov.PartialShape([1, -1]).to_shape(),
+        lambda: ov.Dimension(1, 2).get_length(),
+    ):
+        with pytest.raises(Exception):  # noqa: B017
+            wrong()
+    assert ov.Type(np.float32) == ov.Type.f32 and ov.Type(np.int64) == ov.Type.i64
+    assert ov.Type.f32.to_dtype() == np.float32 and ov.Type.boolean.to_dtype().kind == "b"
+    assert ov.Type.f16.size == 2 and ov.Type.i4.bitwidth == 4
+    assert ov.Type.bf16.is_real() and not ov.Type.u8.is_real()
+    assert ov.Type.i8.is_signed() and not ov.Type.u8.is_signed()
+    assert ov.Type.f32.get_type_name() == "f32" and ov.Type.dynamic.is_dynamic()
+
+
+def test_tensors(ov):
+    made = ov.Tensor(ov.Type.f32, ov.Shape([2, 3]))
+    made.data[:] = X[:2]
+    assert made.get_element_type() == ov.Type.f32 and tuple(made.strides) == (12, 4)
+    assert made.is_continuous() and made.byte_size == 24 and made.size == 6
+    own = X.copy()
+    shared, copied = ov.Tensor(own, shared_memory=True), ov.Tensor(own)
+    own[0, 0] = 77
+    assert shared.data[0, 0] == 77 and copied.data[0, 0] == 0
+    shared.set_shape([3])
+    np.testing.assert_array_equal(shared.data, own[0])
+    target = ov.Tensor(ov.Type.f32, [0])
+    copied.copy_to(target)
+    np.testing.assert_array_equal(target.data, X)
+    part = ov.Tensor(copied, [1, 0], [3, 2])
+    np.testing.assert_array_equal(part.data, X[1:3, :2])
+    wrapped = ov.Tensor(np.arange(6, dtype=np.float32), ov.Shape([3, 2]), ov.Type.f32)
+    np.testing.assert_array_equal(wrapped.data, np.arange(6).reshape(3, 2))
+    assert list(ov.Tensor(["a", "bc"]).str_data) == ["a", "bc"]
+    assert list(ov.Tensor(["a", "bc"]).bytes_data) == [b"a", b"bc"]
+
+
+def test_tensors_of_outputs(ov, model):
+    compiled = ov.Core().compile_model(model, "CPU")
+    request = compiled.create_infer_request()
+    wanted = ov.Tensor(np.zeros((1, 3), np.float32))
+    request.set_output_tensor(0, wanted)
+    request.set_input_tensors({0: ov.Tensor(X), 1: ov.Tensor(SCALE)})
+    request.infer()
+    np.testing.assert_array_equal(wanted.data, Y)
+    request.set_tensors({"x": ov.Tensor(X + 1), "scale": ov.Tensor(SCALE)})
+    request.infer()
+    np.testing.assert_array_equal(wanted.data, (X + 1).sum(0, keepdims=True) * SCALE)
+    assert request.latency > 0
+    assert np.shares_memory(wanted.data, request.get_output_tensor().data)
+
+
+def test_names_of_properties(ov, model):
+    props, hint = ov.properties, ov.properties.hint
+    core = ov.Core()
+    core.set_property({props.inference_num_threads: 1})
+    core.set_property("CPU", {hint.performance_mode: hint.PerformanceMode.THROUGHPUT})
+    assert core.get_property("CPU", hint.performance_mode) == hint.PerformanceMode.THROUGHPUT
+    assert str(hint.PerformanceMode.LATENCY) == "PerformanceMode.LATENCY"
+    assert "FP32" in core.get_property("CPU", props.device.capabilities)
+    assert core.get_property("CPU", "FULL_DEVICE_NAME")
+    assert len(core.get_property("CPU", props.range_for_streams)) == 2
+    config = {
+        hint.execution_mode: hint.ExecutionMode.ACCURACY,
+        hint.inference_precision: ov.Type.f32,
+        "NUM_STREAMS": "1",
+        hint.num_requests: "2",
+        props.enable_profiling: True,
+    }
+    compiled = core.compile_model(model, "CPU", config)
+    assert compiled.get_property(props.inference_num_threads) == 1
+    assert compiled.get_property(props.optimal_number_of_infer_requests) >= 1
+    assert compiled.get_property("NETWORK_NAME") == core.read_model(model).friendly_name
+    assert compiled.get_property("EXECUTION_DEVICES") == ["CPU"]
+    assert "PERFORMANCE_HINT" in compiled.get_property("SUPPORTED_PROPERTIES")
+    request = compiled.create_infer_request()
+    request.infer([X, SCALE])
+    layers = request.profiling_info
+    assert layers and all(one.real_time.total_seconds() >= 0 for one in layers)
+    for wrong in (
+        {hint.performance_mode: "FAST"},
+        {"NO_SUCH_PROPERTY": 1},
+        {"FULL_DEVICE_NAME": "x"},
+    ):
+        with pytest.raises(Exception):  # noqa: B017
+            core.compile_model(model, "CPU", wrong)
+
+
+def test_export_and_import(ov, model):
+    core = ov.Core()
+    compiled = core.compile_model(model, "CPU")
+    exported = compiled.export_model()
+    stream = io.BytesIO()
+    compiled.export_model(stream)
+    for given in (exported.getvalue(), stream):
+        again = core.import_model(given, "CPU")
+        assert again.input("rows, all").get_index() == 0
+        assert again.output(0).get_names() == {"y", "sums"}
+        np.testing.assert_array_equal(again({"x": X, "scale": SCALE})["sums"], Y)
+    with pytest.raises(Exception):  # noqa: B017
+        core.import_model(b"no model at all, but some bytes", "CPU")
+
+
+def adder(folder: Path) -> str:
+    """A model whose output is the sum of all inputs so far."""
+    x = ops.parameter([1], np.float32, name="x")
+    info = openvino.op.util.VariableInfo()
+    info.data_shape, info.data_type = openvino.PartialShape([1]), openvino.Type.f32
+    info.variable_id = "total"
+    total = openvino.op.util.Variable(info)
+    read = openvino.opset6.read_value(ops.constant(np.zeros(1, np.float32)), total)
+    added = ops.add(read, x)
+    kept = openvino.opset6.assign(added, total)
+    path = str(folder / "adder.xml")
+    made = openvino.Model([ops.result(added, name="y")], [kept], [x], "adder")
+    openvino.save_model(made, path, compress_to_fp16=False)
+    return path
+
+
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_each_request_has_its_states(ov, tmp_path, is_imported):
+    core = ov.Core()
+    compiled = core.compile_model(adder(tmp_path), "CPU")
+    if is_imported:
+        compiled = core.import_model(compiled.export_model().getvalue(), "CPU")
+    one, other = compiled.create_infer_request(), compiled.create_infer_request()
+    assert [one.infer([np.float32([k])])[0][0] for k in (1, 2, 3)] == [1, 3, 6]
+    assert [other.infer([np.float32([k])])[0][0] for k in (10, 20)] == [10, 30]
+    (state,) = one.query_state()
+    assert state.name == "total" and state.state.data[0] == 6
+    state.state = ov.Tensor(np.float32([100]))
+    assert one.infer([np.float32([1])])[0][0] == 101
+    state.reset()
+    assert one.infer([np.float32([1])])[0][0] == 1
+    other.reset_state()
+    assert other.infer([np.float32([5])])[0][0] == 5
+    # Calls go on where the one before ended, and have nothing of the requests.
+    assert [compiled([np.float32([k])])[0][0] for k in (7, 8)] == [7, 15]
+
+
+def test_queues_copy_what_they_are_given(ov, model):
+    """The buffer of a program that reads its frames into one is not read after the call."""
+    compiled = ov.Core().compile_model(model, "CPU", {"INFERENCE_NUM_THREADS": 1})
+    queue = ov.AsyncInferQueue(compiled, 1)
+    found = {}
+    queue.set_callback(
+        lambda request, number: found.update({number: np.array(request.get_output_tensor().data)})
+    )
+    frame = np.zeros((400, 3), np.float32)
+    for number in range(20):
+        frame[:] = number
+        queue.start_async({0: frame, 1: SCALE}, number)
+    queue.wait_all()
+    assert [found[number][0, 0] for number in range(20)] == [400 * k for k in range(20)]
+    assert queue.get_idle_request_id() == 0 and queue.userdata[0] == 19
+    with pytest.raises(Exception):  # noqa: B017
+        queue.start_async({"z": frame})
+    queue.start_async({0: frame, 1: SCALE}, "last")
+    queue.wait_all()
+    assert "last" in found
+
+
+def test_models_of_the_package_openvino():
+    """What openvino builds or changes is compiled here: steps before a model, too."""
+    x = ops.parameter([1, 3, 2, 2], np.float32, name="x")
+    made = openvino.Model([ops.reduce_sum(x, ops.constant([2, 3]))], [x], "sums")
+    steps = openvino.preprocess.PrePostProcessor(made)
+    steps.input().tensor().set_element_type(openvino.Type.u8)
+    steps.input().tensor().set_layout(openvino.Layout("NHWC"))
+    steps.input().model().set_layout(openvino.Layout("NCHW"))
+    built = steps.build()
+    image = np.arange(12, dtype=np.uint8).reshape(1, 2, 2, 3)
+    compiled = loopc.openvino.Core().compile_model(built, "CPU")
+    assert compiled.input().element_type == "u8" and tuple(compiled.input().shape) == image.shape
+    np.testing.assert_array_equal(compiled(image)[0], [image.sum((1, 2))[0]])
+
+
+def test_what_cannot_be_done_says_what_to_do(model):
+    ov = loopc.openvino
+    core = ov.Core()
+    read = core.read_model(model)
+    with pytest.raises(AttributeError, match="by the package openvino, whose models"):
+        read.get_ordered_ops()
+    with pytest.raises(loopc.InvalidArgument, match="there is no property 'PAGES'; there are: "):
+        core.set_property({"PAGES": 1})
+    with pytest.raises(loopc.InvalidArgument, match="can be read, and not set"):
+        core.set_property({"FULL_DEVICE_NAME": "x"})
+    with pytest.raises(loopc.InvalidArgument, match="compile it with them"):
+        core.compile_model(read).set_property({"NUM_STREAMS": 1})
+    with pytest.raises(loopc.InvalidArgument, match="PERF_COUNT"):
+        _ = core.compile_model(read).create_infer_request().profiling_info
+    with pytest.raises(loopc.InvalidArgument, match="not the bytes of an exported model"):
+        core.import_model(b"x" * 40, "CPU")
+    with pytest.raises(loopc.InvalidArgument, match="custom operators"):
+        core.add_extension("lib.so")
+    assert core.compile_model(read, "AUTO:GPU,CPU").get_property("EXECUTION_DEVICES")
+
+
+def names_of(thing) -> set[str]:
+    return {name for name in dir(thing) if not name.startswith("_")}
+
+
+def test_the_table_of_names(model):
+    """docs/OpenVINO.md lists what is not there."""
+    peers, own = (
+        {
+            "the module": one,
+            "`properties`": names,
+            "`properties.hint`": names.hint,
+            "`Core`": one.Core(),
+            "`Model`": one.Core().read_model(model),
+            "`CompiledModel`": (compiled := one.Core().compile_model(model, "CPU")),
+            "`InferRequest`": compiled.create_infer_request(),
+            "`AsyncInferQueue`": one.AsyncInferQueue(compiled, 1),
+            "`Output`": one.Core().read_model(model).inputs[0],
+            "`ConstOutput`": compiled.outputs[0],
+            "`Tensor`": one.Tensor(X),
+            "`Type`": one.Type,
+            "`Shape`": one.Shape([1]),
+            "`PartialShape`": one.PartialShape([1]),
+            "`Dimension`": one.Dimension(1),
+            "`VariableState`": state,
+        }
+        for one, names, state in (
+            (openvino, openvino._pyopenvino.properties, openvino._pyopenvino.VariableState),
+            (loopc.openvino, loopc.openvino.properties, loopc.openvino.VariableState(None, "x")),
+        )
+    )
+    # Peers of opset1 to the newest are one line; classes have attributes that are no names here.
+    program = "import json, openvino; print(json.dumps(dir(openvino)))"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    fresh = {name for name in json.loads(said.stdout) if not name.startswith("_")}
+    short = {f"opset{number}" for number in range(1, 99)}
+    rows = []
+    for kind, peer in peers.items():
+        # Other tests import more of the package's modules.
+        wanted = fresh if kind == "the module" else names_of(peer)
+        has = {
+            name
+            for name in wanted
+            if name in names_of(own[kind]) or (name == "state" and kind == "`VariableState`")
+        }
+        missing = sorted(wanted - has - short) + ["opset1, ..."] * bool(wanted & short - has)
+        rows.append(f"| {kind} | {len(has)} of {len(wanted)} | {', '.join(missing) or '-'} |")
+    page = Path(__file__).parents[2] / "docs" / "OpenVINO.md"
+    table = page.read_text().partition("|---|---|---|\n")[2].partition("\n\n")[0]
+    assert table.splitlines() == rows, "\n".join(rows)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import loopc
 import numpy as np
+import onnx.parser
 import pytest
 from loopc import tensorrt as trt
 
@@ -173,9 +174,7 @@ def test_weights_and_names():
     with pytest.raises(loopc.InvalidArgument, match="do not ascend"):
         profile.set_shape("x", (2,), (1,), (2,))
     config = trt.IBuilderConfig()
-    config.add_optimization_profile(profile)
-    with pytest.raises(loopc.InvalidArgument, match="one optimization profile"):
-        config.add_optimization_profile(profile)
+    assert [config.add_optimization_profile(profile) for _ in range(2)] == [0, 1]
 
 
 def test_permissions():
@@ -203,3 +202,220 @@ def test_mistakes():
         engine.create_execution_context().execute_v2([])
     with pytest.raises(AttributeError, match="custom operators"):
         trt.get_plugin_registry()
+
+
+DOUBLE = """
+<ir_version: 8, opset_import: ["" : 18]>
+agraph (float[batch, 3] x) => (float[batch, 3] y, float[rows, 3] z) {
+  y = Add (x, x)
+  z = Concat<axis=0> (x, y)
+}
+"""
+
+
+def parsed(logger, text=DOUBLE):
+    """A network that a parser has filled, and its builder."""
+    builder = trt.Builder(logger)
+    network = builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH))
+    parser = trt.OnnxParser(network, logger)
+    model = onnx.parser.parse_model(text).SerializeToString()
+    if not parser.parse(model):
+        raise AssertionError([str(parser.get_error(k)) for k in range(parser.num_errors)])
+    return builder, network
+
+
+def test_the_usual_sample():
+    """Inputs from the parsed network, a profile, a plan, shapes and addresses."""
+    logger = trt.Logger(trt.Logger.INFO)
+    trt.init_libnvinfer_plugins(logger, "")
+    builder, network = parsed(logger)
+    inputs = [network.get_input(k) for k in range(network.num_inputs)]
+    outputs = [network.get_output(k) for k in range(network.num_outputs)]
+    assert [(one.name, one.shape, one.dtype) for one in inputs] == [("x", (-1, 3), trt.float32)]
+    assert [one.name for one in outputs] == ["y", "z"]
+    assert inputs[0].is_network_input and outputs[0].is_network_output
+    config = builder.create_builder_config()
+    config.set_memory_pool_limit(trt.MemoryPoolType.WORKSPACE, 1 << 30)
+    config.profiling_verbosity = trt.ProfilingVerbosity.DETAILED
+    config.builder_optimization_level = 2
+    cache = config.create_timing_cache(b"")
+    assert config.set_timing_cache(cache, False) and config.get_timing_cache() is cache
+    for least, most in ((1, 4), (5, 8)):
+        profile = builder.create_optimization_profile()
+        profile.set_shape(inputs[0].name, (least, 3), (least, 3), (most, 3))
+        config.add_optimization_profile(profile)
+    plan = builder.build_serialized_network(network, config)
+    runtime = trt.Runtime(logger)
+    engine = runtime.deserialize_cuda_engine(plan)
+    assert engine.num_optimization_profiles == 2
+    assert engine.get_tensor_profile_shape("x", 1) == [(5, 3), (5, 3), (8, 3)]
+    assert engine.get_tensor_bytes_per_component("x") == 4
+    assert engine.get_tensor_location("x") == trt.TensorLocation.HOST
+    context = engine.create_execution_context()
+    assert context.infer_shapes() == ["x"] and not context.all_binding_shapes_specified
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    assert context.set_input_shape("x", x.shape) and context.infer_shapes() == []
+    # Buffers are made before the run; the other output's rows only a run knows.
+    assert context.get_tensor_shape("y") == (2, 3)
+    assert context.get_tensor_shape("z") == (-1, 3)
+    assert context.get_max_output_size("y") == 24
+    buffers = {"x": x, "y": np.empty((2, 3), np.float32), "z": np.empty((4, 3), np.float32)}
+    for name in engine:
+        assert context.set_tensor_address(name, buffers[name].ctypes.data)
+    assert context.execute_async_v3(stream_handle=0)
+    np.testing.assert_array_equal(buffers["y"], 2 * x)
+    np.testing.assert_array_equal(buffers["z"], np.concatenate([x, 2 * x]))
+    assert context.get_tensor_shape("z") == (4, 3)
+    # A profile has its bounds.
+    assert not context.set_input_shape("x", (5, 3))
+    assert context.set_optimization_profile_async(1, 0)
+    assert context.set_input_shape("x", (5, 3)) and not context.set_input_shape("x", (9, 3))
+    assert context.get_tensor_shape("y") == (5, 3)
+    with pytest.raises(loopc.InvalidArgument, match="2 profiles, none of number 2"):
+        context.set_optimization_profile_async(2, 0)
+
+
+def test_shapes_of_parsed_inputs():
+    builder, network = parsed(Listener())
+    network.get_input(0).shape = (7, 3)
+    assert network.get_input(0).shape == (7, 3)
+    engine = builder.build_engine_with_config(network, builder.create_builder_config())
+    assert engine.get_tensor_shape("y") == (7, 3) and engine.get_tensor_shape("z") == (14, 3)
+    with pytest.raises(loopc.InvalidArgument, match="takes no more layers"):
+        network.add_identity(network.get_output(0))
+    with pytest.raises(loopc.InvalidArgument, match="its shape follows"):
+        network.get_output(0).shape = (7, 3)
+    with pytest.raises(loopc.InvalidArgument, match="the network has no input 1; it has 1"):
+        network.get_input(1)
+
+
+def run_layers(build, **feeds):
+    """The outputs of a network whose layers `build` adds."""
+    builder = trt.Builder(trt.Logger())
+    network = builder.create_network()
+    tensors = [network.add_input(name, array.dtype, array.shape) for name, array in feeds.items()]
+    layer = build(network, *tensors)
+    network.mark_output(layer.get_output(0))
+    return loopc.InferenceSession(network).run(None, feeds)[0]
+
+
+def test_layers_that_are_others_together():
+    x = np.arange(12, dtype=np.float32).reshape(1, 3, 2, 2) - 4
+    weights = np.float32([1, 2, 3])
+    by_channel = run_layers(
+        lambda net, t: net.add_scale(
+            t, trt.ScaleMode.CHANNEL, trt.Weights(weights), trt.Weights(2 * weights), trt.Weights()
+        ),
+        x=x,
+    )
+    np.testing.assert_array_equal(
+        by_channel, x * (2 * weights).reshape(3, 1, 1) + weights.reshape(3, 1, 1)
+    )
+    uniform = run_layers(
+        lambda net, t: net.add_scale(
+            t, trt.ScaleMode.UNIFORM, None, trt.Weights(np.float32([2])), np.float32([2])
+        ),
+        x=x,
+    )
+    np.testing.assert_array_equal(uniform, (2 * x) ** 2)
+    each = run_layers(
+        lambda net, t: net.add_scale_nd(t, trt.ScaleMode.ELEMENTWISE, x[0], channel_axis=1), x=x
+    )
+    np.testing.assert_array_equal(each, 2 * x)
+    padded = run_layers(lambda net, t: net.add_padding_nd(t, (1, -1), (0, 2)), x=x)
+    wanted = np.pad(x[..., 1:], ((0, 0), (0, 0), (1, 0), (0, 2)))
+    np.testing.assert_array_equal(padded, wanted)
+
+    def enlarge(net, t):
+        layer = net.add_resize(t)
+        layer.shape = (1, 3, 4, 6)
+        layer.resize_mode = trt.InterpolationMode.NEAREST
+        assert layer.nearest_rounding == trt.ResizeRoundMode.FLOOR
+        return layer
+
+    np.testing.assert_array_equal(run_layers(enlarge, x=x), x.repeat(2, 2).repeat(3, 3))
+
+    def enlarge_by(net, t):
+        layer = net.add_resize(t)
+        layer.scales = (1, 1, 2, 1)
+        layer.resize_mode = trt.InterpolationMode.LINEAR
+        layer.coordinate_transformation = trt.ResizeCoordinateTransformation.ALIGN_CORNERS
+        return layer
+
+    linear = run_layers(enlarge_by, x=x)
+    np.testing.assert_allclose(linear[:, :, 1], (2 * x[:, :, 0] + x[:, :, 1]) / 3, rtol=1e-6)
+
+    def quantise(net, t, scale):
+        layer = net.add_quantize(t, scale)
+        layer.axis = 1
+        back = net.add_dequantize(layer.get_output(0), scale)
+        back.axis = 1
+        assert layer.get_output(0).dtype == trt.int8 and layer.axis == 1
+        return back
+
+    scale = np.float32([0.5, 1, 4])
+    wanted = np.round(x / scale.reshape(3, 1, 1)) * scale.reshape(3, 1, 1)
+    np.testing.assert_array_equal(run_layers(quantise, x=x, scale=scale), wanted)
+
+
+def test_the_old_way_of_writing_it():
+    """Contexts of `with`, and shapes as Dims."""
+    logger = trt.Logger()
+    with trt.Builder(logger) as builder, builder.create_network(0) as network:
+        x = network.add_input("x", trt.float32, trt.Dims3(2, 3, 4))
+        layer = network.add_shuffle(x)
+        layer.first_transpose = trt.Permutation([0, 2, 1])
+        layer.reshape_dims = trt.Dims2((4, 6))
+        network.mark_output(layer.get_output(0))
+        with builder.build_engine_with_config(network, builder.create_builder_config()) as engine:
+            assert engine.get_tensor_shape("x") == trt.Dims([2, 3, 4]) == (2, 3, 4)
+            with engine.create_execution_context() as context:
+                given = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+                result = np.empty((4, 6), np.float32)
+                assert context.execute_v2([given.ctypes.data, result.ctypes.data])
+                with pytest.raises(loopc.InvalidArgument, match="its shape follows"):
+                    context.set_input_shape(engine.get_tensor_name(1), (4, 6))
+    np.testing.assert_array_equal(result, given.transpose(0, 2, 1).reshape(4, 6))
+    assert trt.DimsHW((5, 7)).h == 5 and trt.volume(trt.Dims4(1, 2, 3, 4)) == 24
+
+
+def test_what_configurations_keep():
+    config = trt.Builder(Listener()).create_builder_config()
+    config.flags = 1 << int(trt.BuilderFlag.FP16) | 1 << int(trt.BuilderFlag.BF16)
+    assert config.get_flag(trt.BuilderFlag.BF16) and not config.get_flag(trt.BuilderFlag.TF32)
+    config.max_aux_streams = 2
+    config.hardware_compatibility_level = trt.HardwareCompatibilityLevel.AMPERE_PLUS
+    assert config.flags == 1 << 0 | 1 << 17 and config.max_aux_streams == 2
+    config.reset()
+    assert config.flags == 0 and config.max_aux_streams == 0
+    # What would be forgotten in silence is refused.
+    with pytest.raises(AttributeError, match="no 'int8_calibrator': models are quantised by"):
+        config.int8_calibrator = object()
+    with pytest.raises(AttributeError, match=r"'nothing': docs/Network\.md lists"):
+        _ = config.nothing
+    with pytest.raises(loopc.InvalidArgument, match="FLOAT: it is one of INT8, FP8, INT4"):
+        trt.Builder(None).create_network().add_quantize(None, None, trt.float32)
+    with pytest.raises(AttributeError, match=r"Refitter.*: weights are part of an engine"):
+        _ = trt.Refitter
+
+
+def test_the_page_names_what_there_is():
+    """The table of docs/Network.md: names that are there are, and the others are not."""
+    page = (Path(__file__).parents[2] / "docs/Network.md").read_text()
+    table = page.partition("| class | there | not there |\n|---|---|---|\n")[2].partition("\n\n")[0]
+    rows = [row.strip("| ").split(" | ") for row in table.splitlines()]
+    assert len(rows) >= 8
+    for kind, there, missing in rows:
+        names = {
+            name
+            for base in getattr(trt, kind.strip("`")).__mro__
+            for name in (*vars(base), *getattr(base, "__annotations__", ()))
+        }
+        made = {"`IBuilderConfig`": trt.IBuilderConfig(), "`Builder`": trt.Builder(None)}.get(kind)
+        names |= set(vars(made)) if made else set()
+        names |= {"name", "engine", "debug_sync", "logger", "active_optimization_profile"}
+        names |= {"max_threads"} & set(vars(trt.Runtime(None)))
+        for name in there.split(", "):
+            assert name.strip("`") in names, f"{kind}: {name}"
+        for name in missing.split(", "):
+            assert name.strip("`") not in names, f"{kind}: {name}"

@@ -136,6 +136,7 @@ TEST(Cores, NumbersOfTheEnvironment) {
   EXPECT_EQ(parseThreads(nullptr), 0);
   EXPECT_EQ(parseThreads(""), 0);
   EXPECT_EQ(parseThreads("all"), 0);
+  EXPECT_EQ(parseThreads("4 cores"), 0);
   EXPECT_EQ(parseThreads("-3"), 0);
   EXPECT_EQ(parseThreads("0"), 0);
   EXPECT_EQ(parseThreads("12"), 12);

@@ -128,6 +128,16 @@ static StringRef describeForeign(StringRef bytes) {
   if (bytes.substr(4, 4) == "TFL3")
     return "a TensorFlow Lite model: tf2onnx --tflite makes an ONNX model of "
            "it";
+  // The type of an ELF file is its first field behind the identification.
+  if (bytes.starts_with("\x7f"
+                        "ELF"))
+    return bytes.substr(16, 1) == "\x01"
+               ? "an object file: link it to a program, or compile its model "
+                 "with --emit=shared and run that"
+               : "a program or a shared library; one that loopc --emit=shared "
+                 "made is run if its name ends in .so";
+  if (bytes.starts_with("!<arch>"))
+    return "an archive of object files: link it to a program";
   StringRef text = bytes.ltrim();
   if (text.starts_with_insensitive("<!doctype") ||
       text.starts_with_insensitive("<html"))

@@ -193,8 +193,13 @@ int32_t loopc::rt::countCores(const char *root, const cpu_set_t &mask) {
 //===----------------------------------------------------------------------===//
 
 int32_t loopc::rt::parseThreads(const char *text) {
-  long value = text ? strtol(text, nullptr, 10) : 0;
-  return value > 0 && value < INT32_MAX ? static_cast<int32_t>(value) : 0;
+  char *end = nullptr;
+  long value = text ? strtol(text, &end, 10) : 0;
+  // OMP_NUM_THREADS has one for each level of nested regions: "4,2".
+  bool isNumber = end && end != text && (*end == 0 || *end == ',');
+  return isNumber && value > 0 && value < INT32_MAX
+             ? static_cast<int32_t>(value)
+             : 0;
 }
 
 /// Processors that the calling thread may be scheduled on; false where the mask
@@ -214,9 +219,28 @@ static int32_t readEnvironment(const char *name, int32_t &known) {
   return value;
 }
 
+/// Says on standard error that a variable has a value that is no number of
+/// threads. An empty one and 0 are the default.
+static void warnOfNoNumber(const char *name) {
+  const char *text = getenv(name);
+  if (!text || !*text || parseThreads(text) || strcmp(text, "0") == 0)
+    return;
+  fprintf(stderr,
+          "loopc: warning: %s=%.64s is no number of threads; runs have as many "
+          "as there are cores\n",
+          name, text);
+}
+
 static int32_t readOwnNumber() {
   static int32_t known = -1;
-  return readEnvironment("LOOPC_NUM_THREADS", known);
+  constexpr const char *kName = "LOOPC_NUM_THREADS";
+  // Once, whichever of the threads that read it at one time says so.
+  if (__atomic_load_n(&known, __ATOMIC_RELAXED) < 0) {
+    static bool isSaid = false;
+    if (!__atomic_exchange_n(&isSaid, true, __ATOMIC_RELAXED))
+      warnOfNoNumber(kName);
+  }
+  return readEnvironment(kName, known);
 }
 
 /// `count`, at most what other libraries of the process are told to use.

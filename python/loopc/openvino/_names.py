@@ -1,4 +1,4 @@
-# ===- _openvino_names.py - All names of a model's ports ----------------------===#
+# ===- _names.py - All names of a model's ports -------------------------------===#
 #
 # Part of the loopc project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
@@ -32,6 +32,7 @@ class ModelNames:
 
     inputs: Sequence[PortNames]
     outputs: Sequence[PortNames]
+    model: str = ""
 
 
 def _split(names: str | None) -> tuple[str, ...]:
@@ -72,4 +73,4 @@ def port_names(path: str) -> ModelNames:
             named = _split(layer.get("output_names"))
             chosen = (*named, *found, name)[0]
             outputs.append(PortNames(chosen, name, tuple(dict.fromkeys((*named, *found)))))
-    return ModelNames(inputs, outputs)
+    return ModelNames(inputs, outputs, net.get("name") or "")
