@@ -256,13 +256,15 @@ def _attribute(value: Value) -> str:
 def layers_module() -> str:
     """python/loopc/_network_layers.py."""
     used = {_DESCRIPTORS.get(one.kind, "Choice") for layer in layers() for one in layer.values}
-    used |= {layer.base for layer in layers()}
+    used |= {layer.base for layer in layers()} | {"Paddings"}
     body = "from loopc import _network_enums as e\nfrom loopc._network_base import (\n"
     body += "".join(f"    {name},\n" for name in sorted(used)) + ")\n"
     for layer in layers():
         body += f'\n\nclass {layer.cls}({layer.base}):\n    """{layer.doc}"""\n\n'
         body += f'    KIND = "{layer.name}"\n    TYPE = e.LayerType.{layer.kind}\n'
         body += "".join(_attribute(one) for one in layer.values if one.python != "none")
+        if any(one.name == "pre_padding" for one in layer.values):
+            body += '    padding_nd = Paddings("pre_padding", "Padding, the same at both ends.")\n'
     doc = "The kinds of layers. Names are those of TensorRT's Python API."
     return _module("_network_layers.py", "Layers of networks", doc, body)
 

@@ -154,6 +154,14 @@ class Ints(Value):
         layer._raw.set_ints(layer._number, self._name, integers(self._name, value))
 
 
+class Paddings(Ints):
+    """The padding in front; it is set at both ends."""
+
+    def __set__(self, layer: ILayer, value: Sequence[int]) -> None:
+        for name in ("pre_padding", "post_padding"):
+            layer._raw.set_ints(layer._number, name, integers("padding_nd", value))
+
+
 class Text(Value):
     @overload
     def __get__(self, layer: None, owner: type) -> Text: ...
@@ -199,10 +207,19 @@ class ILayer:
     #: Its kind in loopc_network_add_layer().
     KIND = ""
     TYPE: LayerType
+    #: Taken and not used: notes, and a permission to round.
+    metadata: str = ""
+    precision: Any = None
 
     def __init__(self, network: INetworkDefinition, number: int) -> None:
         self._network = network
         self._number = number
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """What a layer does not have is an error, as in TensorRT, and not kept unheeded."""
+        if not name.startswith("_") and not hasattr(type(self), name):
+            raise AttributeError(f"{type(self).__name__} has no attribute '{name}'")
+        super().__setattr__(name, value)
 
     @property
     def _raw(self) -> _loopc.Network:

@@ -19,6 +19,7 @@ from loopc._network_base import (
     ILoopBoundaryLayer,
     Int,
     Ints,
+    Paddings,
     Text,
 )
 
@@ -80,6 +81,7 @@ class IConvolutionLayer(ILayer):
     num_groups = Int("nb_groups", "Number of groups.")
     kernel = Array("kernel", "The weights.")
     bias = Array("bias", "A value for each output map.")
+    padding_nd = Paddings("pre_padding", "Padding, the same at both ends.")
 
 
 class IDeconvolutionLayer(ILayer):
@@ -97,6 +99,7 @@ class IDeconvolutionLayer(ILayer):
     num_groups = Int("nb_groups", "Number of groups.")
     kernel = Array("kernel", "The weights.")
     bias = Array("bias", "A value for each output map.")
+    padding_nd = Paddings("pre_padding", "Padding, the same at both ends.")
 
 
 class IPoolingLayer(ILayer):
@@ -114,6 +117,7 @@ class IPoolingLayer(ILayer):
     average_count_excludes_padding = Bool(
         "average_count_excludes_padding", "Whether averages leave padding out."
     )
+    padding_nd = Paddings("pre_padding", "Padding, the same at both ends.")
 
 
 class IReduceLayer(ILayer):

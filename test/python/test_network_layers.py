@@ -214,6 +214,30 @@ def test_convolution_and_deconvolution() -> None:
     np.testing.assert_allclose(got, by_node("ConvTranspose", w), rtol=1e-4, atol=1e-5)
 
 
+def test_padding_at_both_ends() -> None:
+    x = noise(1, 1, 3, 4)
+
+    def build(n: trt.INetworkDefinition, t: trt.ITensor, both_ends: bool) -> Any:
+        layer = n.add_convolution_nd(t, 1, (2, 2), np.ones((1, 1, 2, 2), np.float32))
+        if both_ends:
+            layer.padding_nd = (1, 2)
+            assert layer.padding_nd == layer.pre_padding == layer.post_padding == (1, 2)
+        else:
+            layer.pre_padding = layer.post_padding = (1, 2)
+        return layer
+
+    got, want = (both(lambda n, t, k=k: build(n, t, k), x) for k in (True, False))
+    assert got.shape == (1, 1, 4, 7)
+    np.testing.assert_array_equal(got, want)
+
+
+def test_attributes_that_a_layer_has_not() -> None:
+    net = trt.create_network("attributes")
+    layer = net.add_identity(net.add_input("x", np.float32, (2,)))
+    with pytest.raises(AttributeError, match="IIdentityLayer has no attribute 'alhpa'"):
+        layer.alhpa = 0.5  # type: ignore[attr-defined]
+
+
 def test_pooling() -> None:
     x = noise(1, 2, 5, 6)
     windows = np.lib.stride_tricks.sliding_window_view(x, (2, 3), (2, 3))[:, :, ::2]
