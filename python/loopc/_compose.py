@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from loopc._arguments import items
 from loopc._errors import InvalidArgument
 from loopc._extras import require
 from loopc._options import Model, model_source
@@ -57,6 +58,9 @@ def compose(
             name, or inputs of one name and different types.
     """
     require("onnx", "compose", "onnx")
+    models = items("models", models, "models")
+    if not models:
+        raise InvalidArgument("models: there is none to be joined")
     names = [{} for _ in models] if names is None else names
     if len(names) != len(models):
         raise InvalidArgument(

@@ -132,6 +132,8 @@ def test_refused():
         ([model(DOUBLE), model(DOUBLE)], None, None, "output 'y' of model 1: there is an output"),
         ([model(ADD), model(DOUBLE)], None, None, "output 'y' of model 1: there is an input"),
         ([integers, model(ADD)], None, None, "inputs 'y' of INT64 and of FLOAT"),
+        ([], None, None, "models: there is none"),
+        (model(DOUBLE), None, None, "models: expected a list of models"),
         ([model(DOUBLE)], None, ["q"], "no model has an output 'q'; there are: 'y'"),
     ):
         with pytest.raises(loopc.InvalidArgument, match=re.escape(match)):

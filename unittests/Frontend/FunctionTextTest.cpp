@@ -18,6 +18,8 @@ TEST(FunctionTextTest, NodesStayAsTheyAre) {
                               "y = Clip(a, , b)"),
             "a, b = Split<axis = 0>(x)\n"
             "y = Clip(a, , b)\n");
+  EXPECT_EQ(expandExpressions("[split] a, b = Split<axis = 0>(Neg(x))"),
+            "_0 = Neg(x)\n[split] a, b = Split<axis = 0>(_0)\n");
 }
 
 TEST(FunctionTextTest, CallsStandInCalls) {

@@ -30,7 +30,7 @@ namespace pb = ::onnx;
 static constexpr StringLiteral kMerge =
     "space# = Sub(most, length#)\n"
     "fillShape# = Concat<axis = 0>(rowCount, space#)\n"
-    "fill# = Expand(pad, fillShape#)\n"
+    "[max_length_less_the_prompt] fill# = Expand(pad, fillShape#)\n"
     "filled# = Concat<axis = 1>(addedWords#, fill#)\n"
     "newWords# = Reshape<allowzero = 1>(filled#, hypothesisShape)\n"
     "bothScores# = Concat<axis = 1>(ended#, added#)\n"

@@ -68,7 +68,8 @@ static std::string writeOneByOne(const ContribCall &call, StringRef prepare,
          "length = Shape<start = 1, end = 2>(sequenceEnd)\n"
          "rest = Sub(most, length)\n"
          "restShape = Concat<axis = 0>(batch, rest)\n"
-         "blanks = Expand(pad, restShape)\n"
+         // Named for the error of a prompt that leaves no room.
+         "[max_length_less_the_prompt] blanks = Expand(pad, restShape)\n"
          "sequences = Concat<axis = 1>(sequenceEnd, blanks)\n";
 }
 

@@ -228,8 +228,16 @@ bool Expander::readTerm(Term &term, int level) {
 
 bool Expander::expandStatement() {
   std::string outputs;
+  // A node's name, as ONNX's own text has it.
+  if (consume("[")) {
+    outputs = "[" + takeName().str() + "] ";
+    if (!consume("]"))
+      return false;
+  }
+  bool isFirst = true;
   do {
-    outputs += (outputs.empty() ? "" : ", ") + takeName().str();
+    outputs += (isFirst ? "" : ", ") + takeName().str();
+    isFirst = false;
   } while (consume(","));
   Term term;
   if (!consume("=") || !readTerm(term))
