@@ -374,6 +374,22 @@ def test_dequantized_products(form: str, kinds: tuple[Kind, Kind], columns: int)
             assert np.all(np.abs(np.clip(exact, 0, 255) - got.astype(np.float64)) <= 0.5001)
 
 
+@pytest.mark.parametrize("kinds", SIGNS)
+def test_dequantized_products_of_open_depth(kinds: tuple[Kind, Kind]) -> None:
+    """Of as many terms as a run has, as in attention: integers where sums fit into 32 bits."""
+    left, constants = _dequantize("x", kinds[0], 0.05, 4)
+    right, more = _dequantize("w", kinds[1], 0.02, 3)
+    nodes = [left, right, onnx.helper.make_node("MatMul", ["xf", "wf"], ["p"])]
+    for terms in (1, 40, 40_000):
+        x, w = _bytes(kinds[0], 2, 3, terms), _bytes(kinds[1], 2, terms, 8, seed=1)
+        if terms == 40_000:  # whose sums do not fit
+            x[:], w[:] = np.iinfo(kinds[0]).max, np.iinfo(kinds[1]).max
+        scales = float(np.float32(0.05)) * float(np.float32(0.02))
+        want = (_wide(x) - 4) @ (_wide(w) - 3) * scales
+        got = _run(nodes, {"x": x, "w": w}, constants | more, is_open=True)
+        np.testing.assert_allclose(got, want, rtol=1e-3 if terms > 100 else 1e-6, atol=1e-4)
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="bytes are multiplied as differences")
 def test_weights_are_ordered_by_the_compiler(tmp_path: Path) -> None:
     """What sums them up for a zero point is no reason to transpose them in each run."""

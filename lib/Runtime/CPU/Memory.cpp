@@ -40,7 +40,9 @@ constexpr size_t kLeastScratch = 512 << 10;
 constexpr size_t kMostScratch = kHugePage / 4 * 3;
 
 /// Blocks of these sizes, and no more bytes in all, are kept for later runs.
-constexpr size_t kLeastKept = 256 << 10;
+/// What malloc gets back of 128 KiB in all it gives back to the kernel, and
+/// each of the pages is a fault in the next run.
+constexpr size_t kLeastKept = 8 << 10;
 constexpr size_t kMostKept = 256 << 20;
 /// Where more bytes than this are kept, the kernel may take the pages of blocks
 /// of the second size and more. To write pages that it may take costs as much
@@ -163,9 +165,9 @@ static void releaseSlab(Slab *slab) {
   free(slab);
 }
 
-/// Large blocks of runs that ended, for the next ones: the kernel takes longer
-/// to give pages than a model to write them.
-static Block *keptBlocks[32];
+/// Blocks of runs that ended, for the next ones, by their classes: the kernel
+/// takes longer to give pages than a model to write them.
+static Block *keptBlocks[kNumSizeClasses][8];
 static uint64_t keptBytes;
 
 /// Takes what is in `slot`, or null.
@@ -183,7 +185,7 @@ static Block *takeKept(Block *&slot) {
 static bool putKept(Block *block) {
   size_t capacity = block->capacity;
   if (__atomic_add_fetch(&keptBytes, capacity, __ATOMIC_RELAXED) <= kMostKept)
-    for (Block *&slot : keptBlocks) {
+    for (Block *&slot : keptBlocks[block->sizeClass]) {
       Block *none = nullptr;
       if (__atomic_compare_exchange_n(&slot, &none, block, false,
                                       __ATOMIC_RELEASE, __ATOMIC_RELAXED))
@@ -196,20 +198,22 @@ static bool putKept(Block *block) {
 /// Lets the kernel have the pages of large blocks if it needs them.
 static void lendKept() {
 #ifdef MADV_FREE
-  for (Block *&slot : keptBlocks) {
-    Block *block = takeKept(slot);
-    if (!block)
-      continue;
-    if (!block->isLent && block->capacity >= kLeastLent) {
-      uintptr_t begin = reinterpret_cast<uintptr_t>(block->data());
-      uintptr_t page = (begin + 4095) & ~uintptr_t(4095);
-      uintptr_t end = (begin + block->capacity) & ~uintptr_t(4095);
-      madvise(reinterpret_cast<void *>(page), end - page, MADV_FREE);
-      block->isLent = true;
+  for (uint32_t index = getSizeClass(kLeastLent).index; index < kNumSizeClasses;
+       ++index)
+    for (Block *&slot : keptBlocks[index]) {
+      Block *block = takeKept(slot);
+      if (!block)
+        continue;
+      if (!block->isLent) {
+        uintptr_t begin = reinterpret_cast<uintptr_t>(block->data());
+        uintptr_t page = (begin + 4095) & ~uintptr_t(4095);
+        uintptr_t end = (begin + block->capacity) & ~uintptr_t(4095);
+        madvise(reinterpret_cast<void *>(page), end - page, MADV_FREE);
+        block->isLent = true;
+      }
+      if (!putKept(block))
+        free(block->raw);
     }
-    if (!putKept(block))
-      free(block->raw);
-  }
 #endif
 }
 
@@ -217,7 +221,8 @@ static void lendKept() {
 static void keepOrFree(Block *block) {
   size_t capacity = block->capacity;
   bool isKept = kCaching && block->raw && !block->destroy &&
-                capacity >= kLeastKept && capacity <= kMostKept;
+                block->sizeClass < kNumSizeClasses && capacity >= kLeastKept &&
+                capacity <= kMostKept;
   // The last one is the likeliest to be asked for: it is not lent.
   if (isKept && capacity >= kLeastLent &&
       __atomic_load_n(&keptBytes, __ATOMIC_RELAXED) + capacity > kMostHeld)
@@ -245,26 +250,23 @@ static void emptyCache(Heap &heap, bool mayKeep) {
 
 /// A kept block of the class, or null.
 static Block *findKept(const SizeClass &sizeClass) {
-  if (!kCaching || sizeClass.capacity < kLeastKept)
+  if (!kCaching || sizeClass.capacity < kLeastKept ||
+      sizeClass.index >= kNumSizeClasses)
     return nullptr;
-  for (Block *&slot : keptBlocks)
+  for (Block *&slot : keptBlocks[sizeClass.index])
     if (Block *block = takeKept(slot)) {
-      if (block->sizeClass == sizeClass.index &&
-          block->capacity == sizeClass.capacity) {
-        block->isLent = false;
-        return block;
-      }
-      if (!putKept(block))
-        free(block->raw);
+      block->isLent = false;
+      return block;
     }
   return nullptr;
 }
 
 /// A library that is closed leaves nothing behind.
 __attribute__((destructor)) static void freeKept() {
-  for (Block *&slot : keptBlocks)
-    if (Block *block = takeKept(slot))
-      free(block->raw);
+  for (auto &slots : keptBlocks)
+    for (Block *&slot : slots)
+      if (Block *block = takeKept(slot))
+        free(block->raw);
   for (Slab *&slot : keptSlabs)
     free(__atomic_exchange_n(&slot, nullptr, __ATOMIC_ACQUIRE));
 }

@@ -16,7 +16,10 @@
 #include "FoldQuantized.h"
 #include "Framework/DenseConstant.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -52,10 +55,18 @@ private:
   void foldMatMul();
   void foldGemm();
   void foldConv();
-  /// Replaces the node by `product`, integers of `shape`, times the scales
-  /// (those of `w` along the axis `columns` of the result) plus `addend`.
+  /// `product`, integers, times the scales (those of `w` along the axis
+  /// `columns` of the result) plus `addend`.
+  Value scale(Value product, const Dequantized &x, const Dequantized &w,
+              int64_t columns, Value addend);
+  /// Replaces the node by it.
   void replace(Value product, const Dequantized &x, const Dequantized &w,
                int64_t columns, Value addend);
+  /// What MatMul yields of integers, in f32.
+  Value multiply(const Dequantized &x, const Dequantized &w);
+  /// Replaces the node by two versions: that of integers where a run has so few
+  /// terms, `axis` of `w`, that their sums fit, and the node itself.
+  void versionMatMul(const Dequantized &x, const Dequantized &w, int64_t axis);
   Value make(StringRef op, int64_t since, Type type, ValueRange operands,
              ArrayRef<NamedAttribute> attributes = {});
   Value transpose(Value value, RankedTensorType type,
@@ -172,9 +183,9 @@ Value QuantizedProducts::integersOf(const Dequantized &x) {
                                : transpose(x.integers, x.type, x.permutation);
 }
 
-void QuantizedProducts::replace(Value product, const Dequantized &x,
-                                const Dequantized &w, int64_t columns,
-                                Value addend) {
+Value QuantizedProducts::scale(Value product, const Dequantized &x,
+                               const Dequantized &w, int64_t columns,
+                               Value addend) {
   Type f32 = b.getF32Type();
   SmallVector<int64_t> shape;
   if (w.axis) {
@@ -193,8 +204,42 @@ void QuantizedProducts::replace(Value product, const Dequantized &x,
   Value result = make("Mul", 14, resultOf(f32), {real, factor});
   if (addend)
     result = make("Add", 14, resultOf(f32), {result, addend});
-  node.getResult(0).replaceAllUsesWith(result);
+  return result;
+}
+
+void QuantizedProducts::replace(Value product, const Dequantized &x,
+                                const Dequantized &w, int64_t columns,
+                                Value addend) {
+  node.getResult(0).replaceAllUsesWith(scale(product, x, w, columns, addend));
   node.erase();
+}
+
+Value QuantizedProducts::multiply(const Dequantized &x, const Dequantized &w) {
+  Value product =
+      make("MatMulInteger", 10, resultOf(b.getI32Type()),
+           {integersOf(x), integersOf(w), x.zeroPoint ? x.zeroPoint : none(),
+            w.zeroPoint ? w.zeroPoint : none()});
+  return scale(product, x, w,
+               cast<RankedTensorType>(product.getType()).getRank() - 1,
+               Value());
+}
+
+void QuantizedProducts::versionMatMul(const Dequantized &x,
+                                      const Dequantized &w, int64_t axis) {
+  int64_t stored = w.permutation.empty() ? axis : w.permutation[axis];
+  Value terms = tensor::DimOp::create(b, w.integers, stored);
+  Value most = arith::ConstantIndexOp::create(b, kMostTerms);
+  Value isFew =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ule, terms, most);
+  auto versions =
+      scf::IfOp::create(b, TypeRange{node.getResult(0).getType()}, isFew,
+                        /*withElseRegion=*/true);
+  node.getResult(0).replaceAllUsesWith(versions.getResult(0));
+  b.setInsertionPointToStart(versions.thenBlock());
+  scf::YieldOp::create(b, multiply(x, w));
+  b.setInsertionPointToStart(versions.elseBlock());
+  auto yield = scf::YieldOp::create(b, node.getResult(0));
+  node->moveBefore(yield);
 }
 
 void QuantizedProducts::foldMatMul() {
@@ -204,16 +249,19 @@ void QuantizedProducts::foldMatMul() {
   RankedTensorType type = w->type;
   int64_t rank = type.getRank(), terms = type.getDimSize(rank - 2);
   int64_t columns = type.getDimSize(rank - 1);
-  if (ShapedType::isDynamic(terms) || terms > kMostTerms ||
+  // The matrix on the left may tell it, too.
+  if (ShapedType::isDynamic(terms))
+    terms = x->type.getShape().back();
+  if ((!ShapedType::isDynamic(terms) && terms > kMostTerms) ||
       (!ShapedType::isDynamic(columns) && columns < kFewest) ||
       (w->axis && (rank != 2 || *w->axis != 1)))
     return;
-  Value product = make("MatMulInteger", 10, resultOf(b.getI32Type()),
-                       {integersOf(*x), integersOf(*w),
-                        x->zeroPoint ? x->zeroPoint : none(),
-                        w->zeroPoint ? w->zeroPoint : none()});
-  replace(product, *x, *w,
-          cast<RankedTensorType>(product.getType()).getRank() - 1, Value());
+  if (ShapedType::isDynamic(terms)) {
+    versionMatMul(*x, *w, rank - 2);
+    return;
+  }
+  node.getResult(0).replaceAllUsesWith(multiply(*x, *w));
+  node.erase();
 }
 
 void QuantizedProducts::foldGemm() {
