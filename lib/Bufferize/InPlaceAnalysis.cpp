@@ -154,6 +154,8 @@ private:
   bool isElementwise(OpOperand *read, OpOperand *write);
   bool goesBackTo(OpOperand *use, Value other);
   Value findWhole(Value value);
+  /// What findWhole() has found: from there on more may be in place by now.
+  llvm::DenseMap<Value, Value> wholes;
   bool areOneBuffer(Value one, Value other);
   Operation *findPlace(OpOperand *use, bool isWrite);
   bool areDisjointSlices(OpOperand *read, OpOperand *write);
@@ -276,12 +278,22 @@ bool Conflicts::isElementwise(OpOperand *read, OpOperand *write) {
 /// The tensor whose buffer `value` is once insertions behind one another are in
 /// place: users are decided before what they use.
 Value Conflicts::findWhole(Value value) {
-  while (auto insert = value.getDefiningOp<tensor::InsertSliceOp>()) {
+  SmallVector<Value> passed;
+  while (true) {
+    if (Value known = wholes.lookup(value)) {
+      passed.push_back(std::exchange(value, known));
+      continue;
+    }
+    auto insert = value.getDefiningOp<tensor::InsertSliceOp>();
+    if (!insert)
+      break;
     ++counts.steps;
     if (!state.isInPlace(insert.getDestMutable()))
       break;
-    value = insert.getDest();
+    passed.push_back(std::exchange(value, insert.getDest()));
   }
+  for (Value from : passed)
+    wholes[from] = value;
   return value;
 }
 
@@ -338,6 +350,9 @@ bool Conflicts::isOfSamePlace(OpOperand *use,
   return llvm::all_of(state.findValueInReverseUseDefChain(use, isEnd), isSlice);
 }
 
+/// Values between a read and the slice that it is of.
+static constexpr unsigned kFarthestSlice = 8;
+
 /// The slice that `use` reads or writes, of a tensor of the block that all of
 /// it stands in; null if there is none. Places are compared within one
 /// iteration: what others have written was there when it began.
@@ -349,15 +364,20 @@ Operation *Conflicts::findPlace(OpOperand *use, bool isWrite) {
     place = insert;
     whole = use->get();
   } else {
+    auto isSlice = [](Value value) {
+      return value.getDefiningOp<tensor::ExtractSliceOp>() != nullptr;
+    };
+    // This is asked for each pair of a read and a write.
+    unsigned steps = 0;
     auto slice = [&](Value value) {
       ++counts.steps;
-      return value.getDefiningOp<tensor::ExtractSliceOp>() != nullptr;
+      return isSlice(value) || ++steps > kFarthestSlice;
     };
     TraversalConfig config;
     config.followEquivalentOnly = true;
     llvm::SetVector<Value> found =
         state.findValueInReverseUseDefChain(use, slice, config);
-    if (found.size() != 1 || !slice(found.front()))
+    if (found.size() != 1 || !isSlice(found.front()))
       return nullptr;
     auto extract = found.front().getDefiningOp<tensor::ExtractSliceOp>();
     place = extract;

@@ -19,7 +19,7 @@ if(ARCHIVE MATCHES "threads")
   set(allowed
     __sched_cpucount calloc clock_gettime close free getenv getpid memset loopc_rt_poll
     open read sched_getaffinity sched_yield sigfillset snprintf strchr strcpy strlen strncmp
-    strrchr strtol
+    strrchr strtol write
     pthread_getcpuclockid pthread_cond_broadcast pthread_cond_destroy pthread_cond_init
     pthread_cond_wait pthread_create pthread_join pthread_mutex_destroy
     pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_self

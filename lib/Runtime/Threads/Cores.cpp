@@ -225,10 +225,14 @@ static void warnOfNoNumber(const char *name) {
   const char *text = getenv(name);
   if (!text || !*text || parseThreads(text) || strcmp(text, "0") == 0)
     return;
-  fprintf(stderr,
-          "loopc: warning: %s=%.64s is no number of threads; runs have as many "
-          "as there are cores\n",
-          name, text);
+  char line[256];
+  int length = snprintf(
+      line, sizeof(line),
+      "loopc: warning: %s=%.64s is no number of threads; runs have as many as "
+      "there are cores\n",
+      name, text);
+  // Where nobody can read it, nothing is to be done.
+  [[maybe_unused]] ssize_t written = write(STDERR_FILENO, line, length);
 }
 
 static int32_t readOwnNumber() {
