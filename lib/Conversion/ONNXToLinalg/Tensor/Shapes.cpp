@@ -763,25 +763,6 @@ static LogicalResult lowerRange(NodeLowering &l) {
   return success();
 }
 
-static LogicalResult lowerEyeLike(NodeLowering &l) {
-  l.ignoreAttr("dtype"); // The result's type says it.
-  if (l.rank(0) != 2)
-    return l.refuse("the input has rank " + Twine(l.rank(0)) + ", expected 2");
-  Type element = l.resultElementType();
-  Value one = l.constant(element, 1), zero = l.constant(element, 0);
-  if (element.isInteger(1))
-    one = l.constantInt(element, 1);
-  Value k = l.index(l.intAttr("k", 0));
-  l.setResult(l.generate(
-      l.dims(l.in(0)), element,
-      [&](OpBuilder &b, Location loc, ValueRange indices) -> Value {
-        Value diagonal = arith::SubIOp::create(b, loc, indices[1], indices[0]);
-        Value isOn = arith::CmpIOp::create(b, loc, IP::eq, diagonal, k);
-        return arith::SelectOp::create(b, loc, isOn, one, zero);
-      }));
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // The table
 //===----------------------------------------------------------------------===//
@@ -800,6 +781,5 @@ void loopc::addShapeRows(LoweringTable &table) {
       {"", "Tile", 6, kLatest, lowerTile},
       {"", "ConstantOfShape", 9, kLatest, lowerConstantOfShape},
       {"", "Range", 11, kLatest, lowerRange},
-      {"", "EyeLike", 9, kLatest, lowerEyeLike},
   });
 }

@@ -1,0 +1,70 @@
+# ===- test_attention_groups.py - Heads that share keys ---------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Attention whose heads share keys and values, beside NumPy."""
+
+import loopc
+import numpy as np
+import onnx
+import pytest
+
+HEADS, SHARED, WIDTH = 6, 2, 8
+
+#: As ONNX's operator, and as torch's exporters write it: keys and values repeated for each head.
+MODELS = {
+    "operator": """<ir_version: 10, opset_import: ["" : 23]>
+g (float[b,6,s,8] q, float[b,2,t,8] k, float[b,2,t,8] v) => (float[b,6,s,8] y) {
+  y = Attention (q, k, v)
+}""",
+    "repeated": """<ir_version: 10, opset_import: ["" : 21]>
+g (float[b,6,s,8] q, float[b,2,t,8] k, float[b,2,t,8] v) => (float[b,6,s,8] y) {
+  two = Constant <value_ints = [2]> ()
+  times = Constant <value_ints = [1, 1, 3, 1, 1]> ()
+  batch = Shape <end = 1> (k)
+  heads = Constant <value_ints = [6]> ()
+  rest = Shape <start = 2> (k)
+  shape = Concat <axis = 0> (batch, heads, rest)
+  k1 = Unsqueeze (k, two)
+  k2 = Expand (k1, times)
+  k3 = Reshape <allowzero = 1> (k2, shape)
+  v1 = Unsqueeze (v, two)
+  v2 = Expand (v1, times)
+  v3 = Reshape <allowzero = 1> (v2, shape)
+  kt = Transpose <perm = [0, 1, 3, 2]> (k3)
+  products = MatMul (q, kt)
+  root = Constant <value_float = 0.35355339> ()
+  scaled = Mul (products, root)
+  weights = Softmax <axis = 3> (scaled)
+  y = MatMul (weights, v3)
+}""",
+}
+
+
+def expected(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The attention of q [b, 6, s, 8] to k and v [b, 2, t, 8]; 0 where there are no keys."""
+    k, v = (np.repeat(x, HEADS // SHARED, axis=1).astype(np.float64) for x in (k, v))
+    scores = q @ k.swapaxes(2, 3) / np.sqrt(WIDTH)
+    weights = np.exp(scores - scores.max(axis=3, keepdims=True, initial=-np.inf))
+    return weights / weights.sum(axis=3, keepdims=True).clip(1e-300) @ v
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def session(request):
+    model = onnx.parser.parse_model(MODELS[request.param])
+    return loopc.InferenceSession(model.SerializeToString())
+
+
+@pytest.mark.parametrize(
+    ("batch", "new", "keys"),
+    [(1, 1, 1), (1, 1, 50), (2, 3, 5), (2, 40, 70), (1, 300, 300), (2, 3, 0), (0, 3, 4), (2, 0, 3)],
+)
+def test_shared_keys(session, batch, new, keys):
+    random = np.random.default_rng(keys)
+    q = random.standard_normal((batch, HEADS, new, WIDTH)).astype(np.float32)
+    k, v = random.standard_normal((2, batch, SHARED, keys, WIDTH)).astype(np.float32)
+    (got,) = session.run(None, {"q": q, "k": k, "v": v})
+    np.testing.assert_allclose(got, expected(q, k, v), rtol=1e-4, atol=1e-5)
