@@ -14,6 +14,7 @@ from collections.abc import Callable
 import models_algorithms
 import models_attention
 import models_basic
+import models_decoders
 import models_loops
 import models_networks
 import models_programs
@@ -31,6 +32,7 @@ BENCHMARKS: dict[str, Callable[[], Benchmark]] = {
     **models_attention.BENCHMARKS,
     **models_recurrences.BENCHMARKS,
     **models_networks.BENCHMARKS,
+    **models_decoders.BENCHMARKS,
     **models_programs.BENCHMARKS,
     **models_trees.BENCHMARKS,
 }
