@@ -91,6 +91,35 @@ static bool isReplacedBy(Value value, Operation *reader,
          isReadFor(value, reader, gone, seen);
 }
 
+/// True if nothing of the large constants that `op` follows from, by way of
+/// `seen`, is read for anything but `reader`: it may take their place. To ask
+/// takes less time than to compute it.
+static bool mayTakePlaces(Operation *op, Operation *reader,
+                          const Derived &derived,
+                          const llvm::DenseSet<Operation *> &gone,
+                          llvm::DenseSet<Operation *> &seen) {
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    Operation *from = operand.getDefiningOp();
+    if (!from || !isa<RankedTensorType>(operand.getType()) ||
+        !seen.insert(from).second)
+      return true;
+    if (auto constant = dyn_cast<arith::ConstantOp>(from)) {
+      auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+      return (dense && dense.isSplat()) || isReplacedBy(operand, reader, gone);
+    }
+    bool isFollowed = derived.contains(from) ||
+                      isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                          tensor::ExtractSliceOp, linalg::TransposeOp>(from);
+    return !isFollowed || mayTakePlaces(from, reader, derived, gone, seen);
+  });
+}
+
+static bool mayTakePlaces(Operation *op, const Derived &derived,
+                          const llvm::DenseSet<Operation *> &gone = {}) {
+  llvm::DenseSet<Operation *> seen;
+  return mayTakePlaces(op, op, derived, gone, seen);
+}
+
 /// True if `insert` is the last of those that put its result together.
 static bool isWhole(tensor::InsertSliceOp insert) {
   return !llvm::all_of(insert->getUses(), [](OpOperand &use) {
@@ -214,19 +243,17 @@ struct TensorFoldConstants
         op.getBody()->without_terminator().empty() ||
         (size > kSmall && isa<FloatType>(type.getElementType())))
       return false;
+    // Large ones shall not be there twice: what is computed takes the place of
+    // what it is computed of, which nobody else reads then.
+    if (size > kSmall && !mayTakePlaces(op, derived))
+      return false;
     bool isSum = op.getNumReductionLoops() > 0;
     ConstantReader folder(
         [&](Operation *from) { return isSum && derived.contains(from); });
     Bytes bytes;
     if (!folder.readGeneric(op, bytes))
       return false;
-    // Large ones shall not be there twice: what is computed takes the place of
-    // what it is computed of, which nobody else reads then.
-    if (folder.sources.empty() ||
-        (size > kSmall &&
-         !llvm::all_of(folder.sources, [&](arith::ConstantOp source) {
-           return isReplacedBy(source.getResult(), op);
-         })))
+    if (folder.sources.empty())
       return false;
     replace(op, bytes);
     return true;
@@ -249,7 +276,8 @@ struct TensorFoldConstants
       bool mayGrow =
           cost >= kWorthStoring && size <= std::min(left, kMostGrown);
       if (cost == 0 || type.getElementType().isInteger(1) ||
-          (!mayGrow && isGrown(cast<linalg::GenericOp>(op))))
+          (!mayGrow && isGrown(cast<linalg::GenericOp>(op))) ||
+          !mayTakePlaces(op, derived, gone))
         continue;
       ConstantReader folder(
           [&](Operation *from) { return derived.contains(from); });
@@ -257,16 +285,14 @@ struct TensorFoldConstants
       if (!folder.read(op->getResult(0), bytes))
         continue;
       SmallVector<Operation *> places;
-      std::optional<int64_t> replaced =
-          replacedBy(folder.sources.getArrayRef(), op, gone, places);
-      if (!replaced || (*replaced > 0 && *replaced < size) ||
-          (*replaced == 0 && !mayGrow) ||
+      int64_t replaced = replacedBy(folder.sources.getArrayRef(), places);
+      if ((replaced > 0 && replaced < size) || (replaced == 0 && !mayGrow) ||
           llvm::any_of(places,
                        [&](Operation *at) { return taken.contains(at); }))
         continue;
       gone.insert(op);
       taken.insert_range(places);
-      left -= *replaced == 0 ? size : 0;
+      left -= replaced == 0 ? size : 0;
       folded.emplace_back(op, std::move(bytes));
     }
     auto eraseDead = [](Operation *op) {
@@ -285,21 +311,15 @@ struct TensorFoldConstants
     }
   }
 
-  /// Bytes of the large ones of `sources`, whose `places` `op` takes, which is
-  /// computed of them; none if one of them stays, as others read it than what
-  /// is `gone`.
-  static std::optional<int64_t>
-  replacedBy(ArrayRef<arith::ConstantOp> sources, Operation *op,
-             const llvm::DenseSet<Operation *> &gone,
-             SmallVectorImpl<Operation *> &places) {
+  /// Bytes of the large ones of `sources`, whose `places` are taken.
+  static int64_t replacedBy(ArrayRef<arith::ConstantOp> sources,
+                            SmallVectorImpl<Operation *> &places) {
     int64_t large = 0;
     for (arith::ConstantOp source : sources) {
       int64_t bytes = bytesOf(cast<RankedTensorType>(source.getType()));
       auto dense = dyn_cast<DenseElementsAttr>(source.getValue());
       if (bytes <= kSmall || (dense && dense.isSplat()))
         continue;
-      if (!isReplacedBy(source.getResult(), op, gone))
-        return std::nullopt;
       large += bytes;
       places.push_back(source);
     }
