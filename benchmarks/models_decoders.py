@@ -83,8 +83,7 @@ def decoder(past: int, new: int = 1, layers: int = 4) -> Benchmark:
     angles = np.arange(4096)[:, None] / 10000 ** (np.arange(net.size // 2) / (net.size // 2))
     net.named("cos", np.cos(angles).astype(np.float32))
     net.named("sin", np.sin(angles).astype(np.float32))
-    ones = net.named("ones", np.ones(net.width, np.float32))
-    x, rest = net.node("SimplifiedLayerNormalization", "x0", ones, axis=-1, epsilon=1e-5), "x0"
+    x, rest = net.normalized("x0", "x0")
     cache = [1, net.shared, past, net.size]
     feeds: Feeds = {
         "tokens": np.arange(new)[None] * 7 % net.words,

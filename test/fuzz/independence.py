@@ -33,7 +33,7 @@ from collections.abc import Callable, Sequence
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
-from loops import seed_range
+from compiling import seed_range
 
 TOOLS = pathlib.Path(__file__).parents[2] / "build/bin"
 

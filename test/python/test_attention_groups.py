@@ -7,6 +7,8 @@
 # ===------------------------------------------------------------------------===#
 """Attention whose heads share keys and values, beside NumPy."""
 
+import itertools
+
 import loopc
 import numpy as np
 import onnx
@@ -52,10 +54,16 @@ def expected(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     return weights / weights.sum(axis=3, keepdims=True).clip(1e-300) @ v
 
 
-@pytest.fixture(scope="module", params=MODELS)
+@pytest.fixture(scope="module", params=itertools.product(MODELS, (True, False)), ids=str)
 def session(request):
-    model = onnx.parser.parse_model(MODELS[request.param])
-    return loopc.InferenceSession(model.SerializeToString())
+    """A model, with the pass that reads shared keys in place and without."""
+    name, in_place = request.param
+    options = loopc.SessionOptions()
+    if not in_place:
+        options.disabled_passes = ["tensor-expand-repeats"]
+    return loopc.InferenceSession(
+        onnx.parser.parse_model(MODELS[name]).SerializeToString(), options
+    )
 
 
 @pytest.mark.parametrize(

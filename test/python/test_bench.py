@@ -20,6 +20,7 @@ BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import bench  # noqa: E402
+import models_decoders  # noqa: E402
 import models_networks  # noqa: E402
 import peers  # noqa: E402
 import report  # noqa: E402
@@ -129,7 +130,12 @@ def test_limit(key, monkeypatch):
     monkeypatch.setattr(peers, "VECTOR_BITS", (512,))
     monkeypatch.setattr(peers, "LIMIT_ROUNDS", 1)
     # Weights are constants of theirs, or peers are what they are for.
-    if key in {"silero_vad", "tree_ensemble", *models_networks.BENCHMARKS}:
+    if key in {
+        "silero_vad",
+        "tree_ensemble",
+        *models_networks.BENCHMARKS,
+        *models_decoders.BENCHMARKS,
+    }:
         assert peers._limit_of(key) is None
         return
     benchmark = suite.make(key)

@@ -653,7 +653,8 @@ def test_compiler_that_crashes(cache):
             os.kill(child, signal.SIGSEGV)
 
     thread = in_another_thread(crash)
-    with pytest.raises(loopc.CompileError, match="ended by signal 11") as info:
+    # The handler that tells of it may find the heap in the middle of a change, and abort.
+    with pytest.raises(loopc.CompileError, match=r"ended by signal (11|6)") as info:
         loopc.InferenceSession(slow())
     thread.join()
     assert info.value.code == "LC0100"
