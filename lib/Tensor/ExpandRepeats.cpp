@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Walk.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -132,8 +133,8 @@ findGroups(ArrayRef<OpFoldResult> from, ArrayRef<OpFoldResult> to) {
 }
 
 namespace {
-/// A reshape by way of one axis, where axes are put together. It was written so
-/// when nobody knew that the extents agree.
+/// A reshape of copies by way of one axis, where axes are put together. It was
+/// written so when nobody knew that the extents agree.
 ///
 ///     %c = tensor.collapse_shape %x [[0, 1, 2, 3]] : tensor<4x8x?x64xf32>
 ///     tensor.expand_shape %c [[0, 1, 2]] output_shape [32, %extent, 64]
@@ -144,11 +145,15 @@ struct CollapseDirectly : OpRewritePattern<tensor::ExpandShapeOp> {
   LogicalResult matchAndRewrite(tensor::ExpandShapeOp expand,
                                 PatternRewriter &rewriter) const override {
     auto collapse = expand.getSrc().getDefiningOp<tensor::CollapseShapeOp>();
-    if (!collapse || expand.getSrcType().getRank() != 1)
+    if (!collapse || expand.getSrcType().getRank() != 1 ||
+        !joinsRepeats(collapse))
+      return failure();
+    auto repeat = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
+    auto empty = repeat.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>();
+    if (!empty)
       return failure();
     auto groups =
-        findGroups(resolveDims(rewriter, expand.getLoc(), collapse.getSrc()),
-                   expand.getMixedOutputShape());
+        findGroups(empty.getMixedSizes(), expand.getMixedOutputShape());
     if (!groups)
       return failure();
     Value direct = tensor::CollapseShapeOp::create(rewriter, expand.getLoc(),
@@ -259,7 +264,21 @@ struct TensorExpandRepeats
     config.setListener(&made);
     if (failed(
             applyPatternsGreedily(getOperation(), std::move(patterns), config)))
-      signalPassFailure();
+      return signalPassFailure();
+    // No view of a result is there only to be asked for its extents:
+    // cpu-tile-chains wants to know all readers.
+    for (tensor::DimOp dim : collectOps<tensor::DimOp>(getOperation())) {
+      std::optional<int64_t> axis = dim.getConstantIndex();
+      auto view = dim.getSource().getDefiningOp<tensor::CollapseShapeOp>();
+      if (!axis || !view || view.getReassociationIndices()[*axis].size() != 1)
+        continue;
+      OpBuilder b(dim);
+      OpFoldResult extent =
+          resolveDim(b, dim.getLoc(), view.getSrc(),
+                     view.getReassociationIndices()[*axis].front());
+      dim.replaceAllUsesWith(
+          getValueOrCreateConstantIndexOp(b, dim.getLoc(), extent));
+    }
   }
 };
 } // namespace

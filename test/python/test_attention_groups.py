@@ -76,3 +76,12 @@ def test_shared_keys(session, batch, new, keys):
     k, v = random.standard_normal((2, batch, SHARED, keys, WIDTH)).astype(np.float32)
     (got,) = session.run(None, {"q": q, "k": k, "v": v})
     np.testing.assert_allclose(got, expected(q, k, v), rtol=1e-4, atol=1e-5)
+
+
+def test_scores_stay_in_the_cache(session):
+    """Of many rows the scores of some at a time are there, and no copies of the keys."""
+    new = keys = 1024
+    q = np.ones((1, HEADS, new, WIDTH), np.float32)
+    k = np.ones((1, SHARED, keys, WIDTH), np.float32)
+    session.run(None, {"q": q, "k": k, "v": k})
+    assert session.last_run_statistics.peak_bytes < 4 * HEADS * new * keys / 4

@@ -542,8 +542,24 @@ static bool hasGapsBehind(linalg::GenericOp op, int64_t dim) {
   });
 }
 
+/// True if `op` is a product in the middle of others by rows, as in attention:
+/// `cpu-tile-chains` wants to see that they all go by the same rows.
+static bool isInChain(linalg::GenericOp op) {
+  auto goesByRows = [](Operation *other) {
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(other);
+    return generic && generic.getNumParallelLoops() > 1 &&
+           generic.getNumDpsInputs() > 0;
+  };
+  return llvm::any_of(op.getResult(0).getUsers(), goesByRows) ||
+         llvm::any_of(op.getDpsInputs(), [&](Value input) {
+           return goesByRows(input.getDefiningOp());
+         });
+}
+
 linalg::GenericOp Packing::mergeRows(linalg::GenericOp op,
                                      const Candidate &candidate) {
+  if (!isOwnConstant(candidate.source) && isInChain(op))
+    return op;
   // areDimSequencesPreserved() takes every result of a map for a dimension.
   if (!llvm::all_of(op.getIndexingMapsArray(),
                     [](AffineMap m) { return m.isProjectedPermutation(); }))
