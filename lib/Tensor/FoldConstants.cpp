@@ -65,30 +65,28 @@ static bool isTakenApart(Value value) {
 }
 
 /// True if nothing reads `value` but `reader`, what it computes with (`seen`),
-/// and what is `gone`.
-static bool isReadFor(Value value, Operation *reader,
+/// and what is `gone`. What does not follow from constants reads it in each
+/// run.
+static bool isReadFor(Value value, Operation *reader, const Derived &derived,
                       const llvm::DenseSet<Operation *> &gone,
                       llvm::DenseSet<Operation *> &seen) {
   return llvm::all_of(value.getUsers(), [&](Operation *user) {
     if (user == reader || gone.contains(user) || isOpTriviallyDead(user) ||
         !seen.insert(user).second)
       return true;
-    return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-               linalg::GenericOp>(user) &&
-           !user->use_empty() &&
-           llvm::all_of(user->getResults(), [&](Value result) {
-             return isReadFor(result, reader, gone, seen);
-           });
+    return (derived.contains(user) ||
+            isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user)) &&
+           isReadFor(user->getResult(0), reader, derived, gone, seen);
   });
 }
 
 /// True if `value` is small, or `reader` takes its place where it is a
 /// constant.
-static bool isReplacedBy(Value value, Operation *reader,
-                         const llvm::DenseSet<Operation *> &gone = {}) {
+static bool isReplacedBy(Value value, Operation *reader, const Derived &derived,
+                         const llvm::DenseSet<Operation *> &gone) {
   llvm::DenseSet<Operation *> seen;
   return bytesOf(cast<RankedTensorType>(value.getType())) <= kSmall ||
-         isReadFor(value, reader, gone, seen);
+         isReadFor(value, reader, derived, gone, seen);
 }
 
 /// True if nothing of the large constants that `op` follows from, by way of
@@ -105,7 +103,8 @@ static bool mayTakePlaces(Operation *op, Operation *reader,
       return true;
     if (auto constant = dyn_cast<arith::ConstantOp>(from)) {
       auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-      return (dense && dense.isSplat()) || isReplacedBy(operand, reader, gone);
+      return (dense && dense.isSplat()) ||
+             isReplacedBy(operand, reader, derived, gone);
     }
     bool isFollowed = derived.contains(from) ||
                       isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
