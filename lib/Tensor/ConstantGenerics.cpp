@@ -11,6 +11,7 @@
 // are done on blocks of elements, so that large weights take little time.
 
 #include "ConstantGenerics.h"
+#include "ConstantProducts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -265,6 +266,10 @@ public:
   ConstantBytes run();
 
 private:
+  /// Adds up the products that `op` is, as f64.
+  void runProducts(const ProductLoops &loops);
+  /// The elements of operand `number` as f64.
+  std::vector<double> widen(unsigned number);
   /// Sums of floats as f64, which are rounded once, and what becomes of them.
   void widenSums();
   ConstantBytes roundSums();
@@ -325,19 +330,40 @@ Evaluation::Evaluation(linalg::GenericOp op, ArrayRef<ConstantBytes> operands)
     widenSums();
 }
 
-void Evaluation::widenSums() {
-  sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-  Type type = getElementTypeOrSelf(op.getResult(0).getType());
-  int64_t count = buffers.back().size() / (widthOf(type) / 8);
-  ConstantBytes wide(count * sizeof(double));
+std::vector<double> Evaluation::widen(unsigned number) {
+  Type type = getElementTypeOrSelf(op->getOperand(number).getType());
+  int64_t count = buffers[number].size() / (widthOf(type) / 8);
+  std::vector<double> wide(count);
   Elements some;
   for (int64_t first = 0; first < count; first += kBlock) {
     int64_t part = std::min(kBlock, count - first);
-    load(buffers.back(), type, first, 1, part, some);
-    std::memcpy(wide.data() + first * sizeof(double), some.floats.data(),
-                part * sizeof(double));
+    load(buffers[number], type, first, 1, part, some);
+    std::copy_n(some.floats.begin(), part, wide.begin() + first);
   }
-  buffers.back() = std::move(wide);
+  return wide;
+}
+
+/// The bytes of `numbers`.
+static ConstantBytes bytesOf(ArrayRef<double> numbers) {
+  auto *first = reinterpret_cast<const char *>(numbers.data());
+  return ConstantBytes(first, first + numbers.size() * sizeof(double));
+}
+
+void Evaluation::widenSums() {
+  sum = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  buffers.back() = bytesOf(widen(buffers.size() - 1));
+}
+
+void Evaluation::runProducts(const ProductLoops &loops) {
+  SmallVector<ProductOperand> inputs;
+  for (unsigned number : llvm::seq(2u))
+    inputs.push_back({widen(number), strides[number]});
+  ProductOperand sums{{}, strides.back()};
+  sums.elements.resize(buffers.back().size() / sizeof(double));
+  std::memcpy(sums.elements.data(), buffers.back().data(),
+              buffers.back().size());
+  addProducts(op, loops, inputs, sums);
+  buffers.back() = bytesOf(sums.elements);
 }
 
 ConstantBytes Evaluation::roundSums() {
@@ -674,6 +700,10 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
 }
 
 ConstantBytes Evaluation::run() {
+  if (std::optional<ProductLoops> loops = matchProduct(op)) {
+    runProducts(*loops);
+    return roundSums();
+  }
   int64_t block = hasBlocks ? kBlock : 1;
   SmallVector<int64_t> at(ranges.size(), 0);
   while (true) {

@@ -164,16 +164,22 @@ static bool readFill(Value value, int64_t count, ConstantBytes &out) {
 }
 
 bool ConstantReader::readGeneric(linalg::GenericOp op, ConstantBytes &out) {
-  if (auto known = evaluated.find(op); known != evaluated.end()) {
-    out = known->second;
-    return true;
+  EvaluatedConstants &known =
+      sums && op.getNumReductionLoops() > 0 ? *sums : evaluated;
+  auto found = known.find(op);
+  if (found == known.end()) {
+    ConstantSources others;
+    std::swap(sources, others);
+    SmallVector<ConstantBytes> operands;
+    for (Value operand : op->getOperands())
+      if (!read(operand, operands.emplace_back()))
+        return false;
+    std::swap(sources, others);
+    found =
+        known.try_emplace(op, evaluate(op, operands), std::move(others)).first;
   }
-  SmallVector<ConstantBytes> operands;
-  for (Value operand : op->getOperands())
-    if (!read(operand, operands.emplace_back()))
-      return false;
-  out = evaluate(op, operands);
-  evaluated[op] = out;
+  out = found->second.first;
+  sources.insert_range(found->second.second);
   return true;
 }
 

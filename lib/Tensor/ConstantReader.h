@@ -39,25 +39,34 @@ struct ConstantPart {
 std::optional<ConstantPart> partOf(mlir::OffsetSizeAndStrideOpInterface op,
                                    mlir::RankedTensorType type);
 
+/// What the elements of a value come from.
+using ConstantSources = llvm::SmallSetVector<mlir::arith::ConstantOp, 4>;
+
+/// Elements of operations that were evaluated, and what they come from.
+using EvaluatedConstants =
+    llvm::DenseMap<mlir::Operation *,
+                   std::pair<ConstantBytes, ConstantSources>>;
+
 /// Finds the elements of what follows from constants alone.
 class ConstantReader {
 public:
-  /// Operations that compute are evaluated where `isDerived` holds.
+  /// Operations that compute are evaluated where `isDerived` holds. `sums` has
+  /// those that take long, for other readers too.
   explicit ConstantReader(
-      std::function<bool(mlir::Operation *)> isDerived = nullptr)
-      : isDerived(std::move(isDerived)) {}
+      std::function<bool(mlir::Operation *)> isDerived = nullptr,
+      EvaluatedConstants *sums = nullptr)
+      : isDerived(std::move(isDerived)), sums(sums) {}
 
   /// Appends the elements of `value`; false if they do not follow from
   /// constants.
   bool read(mlir::Value value, ConstantBytes &out);
   bool readGeneric(mlir::linalg::GenericOp op, ConstantBytes &out);
 
-  /// What the elements come from.
-  llvm::SmallSetVector<mlir::arith::ConstantOp, 4> sources;
+  ConstantSources sources;
 
 private:
   std::function<bool(mlir::Operation *)> isDerived;
-  llvm::DenseMap<mlir::Operation *, ConstantBytes> evaluated;
+  EvaluatedConstants evaluated, *sums;
 };
 
 /// Replaces and erases `op`, which is no reader of its operands any more: what

@@ -13,6 +13,7 @@
 // the weights that are concatenated: once in the compiler instead of in every
 // run, and only of a constant is it known that its panels can be made there.
 
+#include "ConstantProducts.h"
 #include "ConstantReader.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Support/Walk.h"
@@ -39,8 +40,15 @@ static constexpr int64_t kMostPoints = 1 << 26;
 /// What is computed of small constants may have so many bytes each, and all of
 /// them together.
 static constexpr int64_t kMostGrown = 2 << 20, kMostInAll = 32 << 20;
-/// To store an element is worth it from so many simple instructions on.
-static constexpr int64_t kWorthStoring = 8;
+/// What takes long to compute may have so many bytes each.
+static constexpr int64_t kMostKept = 16 << 20;
+/// What is multiplied by the compiler has so many products each, and all of it
+/// together.
+static constexpr int64_t kMostProducts = int64_t(1) << 31,
+                         kMostProductsInAll = int64_t(1) << 33;
+/// To store an element is worth it from so many simple instructions on, and
+/// beside what it is computed of from so many on.
+static constexpr int64_t kWorthStoring = 8, kWorthKeeping = 64;
 
 using Bytes = ConstantBytes;
 
@@ -127,6 +135,14 @@ static bool isWhole(tensor::InsertSliceOp insert) {
   });
 }
 
+/// How many points the loops of `op` have.
+static int64_t countPoints(linalg::GenericOp op) {
+  int64_t points = 1;
+  for (int64_t range : op.getStaticLoopRanges())
+    points = llvm::SaturatingMultiply<uint64_t>(points, range);
+  return points;
+}
+
 /// True if nothing that `op` reads is as large as its result.
 static bool isGrown(linalg::GenericOp op) {
   int64_t size = bytesOf(cast<RankedTensorType>(op.getResult(0).getType()));
@@ -168,15 +184,17 @@ static std::optional<int64_t> costOf(Value value, const Derived &derived) {
 /// have as many elements; nothing if it does not follow from constants.
 static std::optional<int64_t> costOf(linalg::GenericOp op,
                                      const Derived &derived) {
-  if (!canEvaluate(op) || op.getNumReductionLoops() > 0)
+  if (!canEvaluate(op) || (op.getNumReductionLoops() > 0 && !matchProduct(op)))
     return std::nullopt;
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
-  if (type.getNumElements() > kMostPoints ||
+  int64_t points = countPoints(op);
+  if (type.getNumElements() > kMostPoints || points > kMostProducts ||
       (bytesOf(type) > kMostGrown && isGrown(op)))
     return std::nullopt;
   int64_t cost = 0;
   for (Operation &nested : op.getBody()->without_terminator())
     cost += getCost(&nested).time;
+  cost *= points / type.getNumElements();
   bool isCheaplyRepeated = cost < kWorthStoring;
   for (Value operand : op->getOperands()) {
     std::optional<int64_t> own = costOf(operand, derived);
@@ -187,7 +205,7 @@ static std::optional<int64_t> costOf(linalg::GenericOp op,
       cost += *own;
   }
   // Of what is read several times the costs add up.
-  return std::min(cost, kWorthStoring);
+  return std::min(cost, kWorthKeeping);
 }
 
 /// True if something reads `value` that does not become a part of a constant.
@@ -209,10 +227,18 @@ struct TensorFoldConstants
     SmallVector<linalg::GenericOp> generics =
         collectOps<linalg::GenericOp>(getOperation());
     Derived derived;
-    for (linalg::GenericOp generic : generics)
-      if (!foldGeneric(generic, derived))
-        if (std::optional<int64_t> cost = costOf(generic, derived))
-          derived[generic] = *cost;
+    int64_t products = kMostProductsInAll;
+    for (linalg::GenericOp generic : generics) {
+      if (foldGeneric(generic, derived))
+        continue;
+      std::optional<int64_t> cost = costOf(generic, derived);
+      if (!cost)
+        continue;
+      if (generic.getNumReductionLoops() > 0 &&
+          (products -= countPoints(generic)) < 0)
+        continue;
+      derived[generic] = *cost;
+    }
     foldDerived(derived);
     auto inserts = collectOps(
         getOperation(), [&](tensor::InsertSliceOp op) { return isWhole(op); });
@@ -230,9 +256,7 @@ struct TensorFoldConstants
     if (!canEvaluate(op))
       return false;
     auto type = cast<RankedTensorType>(op.getResult(0).getType());
-    int64_t size = bytesOf(type), points = 1;
-    for (int64_t range : op.getStaticLoopRanges())
-      points = llvm::SaturatingMultiply<uint64_t>(points, range);
+    int64_t size = bytesOf(type), points = countPoints(op);
     // What is only repeated stays as it is.
     int64_t most = 1;
     for (Value input : op.getDpsInputs())
@@ -258,13 +282,26 @@ struct TensorFoldConstants
     return true;
   }
 
+  /// Bytes that what is computed of constants may have beside them: a part of
+  /// what they have themselves.
+  int64_t mayBeKept() {
+    int64_t all = 0;
+    getOperation()->walk([&](arith::ConstantOp constant) {
+      auto type = dyn_cast<RankedTensorType>(constant.getType());
+      if (type && type.hasStaticShape())
+        all += bytesOf(type);
+    });
+    return std::max(kMostInAll, all / 4);
+  }
+
   /// The last of what is computed of constants, where that costs more than to
   /// load it, or takes the place of what it is computed of: what comes before
   /// it is read by nobody then.
   void foldDerived(Derived &derived) {
     llvm::DenseSet<Operation *> gone, taken;
     SmallVector<std::pair<Operation *, Bytes>> folded;
-    int64_t left = kMostInAll;
+    EvaluatedConstants sums;
+    int64_t left = kMostInAll, leftToKeep = mayBeKept();
     for (auto [op, cost] : llvm::reverse(derived)) {
       auto type = cast<RankedTensorType>(op->getResult(0).getType());
       if (!isWanted(op->getResult(0), gone)) {
@@ -274,17 +311,26 @@ struct TensorFoldConstants
       int64_t size = bytesOf(type);
       bool mayGrow =
           cost >= kWorthStoring && size <= std::min(left, kMostGrown);
+      // What takes long is stored beside what it is computed of.
+      bool isKept =
+          cost >= kWorthKeeping && size <= std::min(leftToKeep, kMostKept);
       if (cost == 0 || type.getElementType().isInteger(1) ||
-          (!mayGrow && isGrown(cast<linalg::GenericOp>(op))) ||
-          !mayTakePlaces(op, derived, gone))
+          (!mayGrow && !isKept && isGrown(cast<linalg::GenericOp>(op))) ||
+          (!isKept && !mayTakePlaces(op, derived, gone)))
         continue;
       ConstantReader folder(
-          [&](Operation *from) { return derived.contains(from); });
+          [&](Operation *from) { return derived.contains(from); }, &sums);
       Bytes bytes;
       if (!folder.read(op->getResult(0), bytes))
         continue;
       SmallVector<Operation *> places;
       int64_t replaced = replacedBy(folder.sources.getArrayRef(), places);
+      if (isKept) {
+        gone.insert(op);
+        leftToKeep -= size;
+        folded.emplace_back(op, std::move(bytes));
+        continue;
+      }
       if ((replaced > 0 && replaced < size) || (replaced == 0 && !mayGrow) ||
           llvm::any_of(places,
                        [&](Operation *at) { return taken.contains(at); }))

@@ -254,3 +254,36 @@ func.func @bits() -> (tensor<3xf32>, tensor<3xi32>) {
   } -> tensor<3xi32>
   return %f, %i : tensor<3xf32>, tensor<3xi32>
 }
+
+// -----
+
+// A product of constants, as of tables of positions with weights, takes longer
+// than to store it beside them: here 100 times 2 times 0.5.
+// CHECK-LABEL: func @product
+// CHECK-NOT: arith.mulf
+// CHECK: return
+#row = affine_map<(i, j, k) -> (i, k)>
+#column = affine_map<(i, j, k) -> (j, k)>
+#element = affine_map<(i, j, k) -> (i, j)>
+#two = affine_map<(i, j) -> (i, j)>
+func.func @product(%b: tensor<300x40xf32>) -> (tensor<300x40xf32>, tensor<300x100xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %x = arith.constant dense<2.0> : tensor<300x100xf32>
+  %y = arith.constant dense<0.5> : tensor<40x100xf32>
+  %e = tensor.empty() : tensor<300x40xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<300x40xf32>) -> tensor<300x40xf32>
+  %p = linalg.generic {indexing_maps = [#row, #column, #element], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : tensor<300x100xf32>, tensor<40x100xf32>) outs(%f : tensor<300x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %m = arith.mulf %l, %r fastmath<contract> : f32
+    %s = arith.addf %out, %m fastmath<reassoc,contract> : f32
+    linalg.yield %s : f32
+  } -> tensor<300x40xf32>
+  %z = linalg.generic {indexing_maps = [#two, #two, #two], iterator_types = ["parallel", "parallel"]}
+      ins(%p, %b : tensor<300x40xf32>, tensor<300x40xf32>) outs(%e : tensor<300x40xf32>) {
+  ^bb0(%l: f32, %r: f32, %out: f32):
+    %s = arith.addf %l, %r : f32
+    linalg.yield %s : f32
+  } -> tensor<300x40xf32>
+  return %z, %x : tensor<300x40xf32>, tensor<300x100xf32>
+}

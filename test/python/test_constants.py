@@ -178,3 +178,40 @@ def test_sums_that_overflow(dtype):
     nodes = [helper.make_node("ReduceSum", ["x", "axes"], ["y"], keepdims=0)]
     tensors = {"x": values, "axes": np.array([1])}
     _check(nodes, tensors, element_type(values.dtype), exact=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(
+    ("equation", "x", "y"),
+    [
+        ("ik,kj->ij", (70, 96), (96, 65)),
+        ("ik,jk->ij", (3, 130), (40, 130)),
+        ("bik,bkj->bij", (5, 40, 64), (5, 64, 33)),
+        ("bhik,hkj->bihj", (2, 3, 17, 80), (3, 80, 32)),
+        ("iak,akj->ij", (31, 9, 70), (9, 70, 34)),
+        ("k,kj->j", (5000,), (5000, 7)),
+    ],
+)
+def test_products(equation, x, y, dtype):
+    """What takes long is computed once, and stored beside what it is computed of."""
+    random = np.random.default_rng(3)
+    tensors = {
+        "a": random.standard_normal(x).astype(dtype),
+        "b": random.standard_normal(y).astype(dtype),
+    }
+    nodes = [
+        helper.make_node("Einsum", ["a", "b"], ["p"], equation=equation),
+        helper.make_node("ReduceSum", ["a"], ["s"], keepdims=0),
+        helper.make_node("Add", ["p", "s"], ["y"]),
+    ]
+    wide = {name: value.astype(np.float64) for name, value in tensors.items()}
+    expected = np.einsum(equation, wide["a"], wide["b"]) + wide["a"].sum()
+    size = np.einsum(equation, abs(wide["a"]), abs(wide["b"])).max() + abs(wide["a"]).sum()
+    for model, given in zip(
+        _models(nodes, tensors, element_type(dtype)),
+        ({"unused": np.zeros(1, np.float32)}, tensors),
+        strict=True,
+    ):
+        (actual,) = loopc.InferenceSession(model).run(None, given)
+        assert actual.dtype == dtype
+        np.testing.assert_allclose(actual, expected, atol=size * np.finfo(dtype).eps, rtol=1e-3)
