@@ -498,7 +498,8 @@ def iterator_in_loop() -> tuple[Model, list[Run]]:
 def _if(cond: Any, value: Any, then: Any, other: Any) -> Any:
     """An If whose branches are functions of one value."""
     node = op.if_op(cond.output(0))
-    a, b = param(value.get_partial_shape()), param(value.get_partial_shape())
+    shape = value.output(0).get_partial_shape()
+    a, b = param(shape), param(shape)
     results = [op.result(then(a)), op.result(other(b))]
     node.set_then_body(Model([results[0]], [a], "then"))
     node.set_else_body(Model([results[1]], [b], "else"))
@@ -543,6 +544,21 @@ def if_of_different_shapes() -> tuple[Model, list[Run]]:
         ({"c": np.bool_(True), "x": f32([1, 2])}, [f32([2, 3, 2, 3])]),
         ({"c": np.bool_(False), "x": f32([1, 2])}, [f32([2, 3])]),
     ]
+
+
+@ir_model()
+def if_of_a_known_extent() -> tuple[Model, list[Run]]:
+    """torch's squeeze(2) in a loop: its condition is about an extent, which is known there."""
+    m, x = param([], "m", np.int64), param([1, -1], "x")
+    a = param([1, -1])
+    column = op.unsqueeze(a, const(i64([2])))
+    extent = op.gather(op.shape_of(column), const(i64([2])), const(i64(0)))
+    row = _if(op.equal(extent, const(i64([1]))), column,
+              lambda v: op.squeeze(v, const(i64([2]))), lambda v: v)  # fmt: skip
+    product = op.matmul(row, const(f32([[2.0]])), True, False)
+    outs = loop(m, True, results=[op.reshape(product, const(i64([1, -1])), False)],
+                carried=[(a, x, 0)], outs=[0])  # fmt: skip
+    return model(outs, [m, x]), [({"m": i64(3), "x": f32([[1, 5]])}, [f32([[8, 40]])])]
 
 
 # ===- TensorIterator ---------------------------------------------------------===#

@@ -103,6 +103,9 @@ public:
   Ints axesOf(llvm::ArrayRef<int64_t> axes, int64_t rank);
   /// The elements of an integer constant.
   std::optional<Ints> constantOf(Value value);
+  /// The only element of a boolean tensor, if it is a constant, or compares
+  /// integers that are known, as extents are.
+  std::optional<bool> truthOf(Value value);
   /// The same; an error where it is none. `what` is for the message.
   Ints needConstant(Value value, llvm::StringRef what);
 
@@ -248,6 +251,8 @@ private:
                                llvm::SmallVectorImpl<Type> &next);
   void buildLoop(LoopParts &parts);
   LogicalResult importIf(LayerImport &l);
+  /// An If whose condition is known: `branch` in its place.
+  LogicalResult importTaken(LayerImport &l, unsigned branch);
   LogicalResult importBranch(LayerImport &l, unsigned branch,
                              mlir::Region &region,
                              llvm::SmallVectorImpl<Value> &outputs);

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::openvino;
@@ -205,6 +207,36 @@ std::optional<Ints> LayerImport::constantOf(Value value) {
   if (std::optional<int64_t> one = importer.cache->getInteger(value))
     return Ints{*one};
   return std::nullopt;
+}
+
+std::optional<bool> LayerImport::truthOf(Value value) {
+  if (std::optional<Ints> known = constantOf(value))
+    return known->size() == 1 ? std::optional<bool>(known->front() != 0)
+                              : std::nullopt;
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  if (!node || node.getInputs().empty() || !importer.cache)
+    return std::nullopt;
+  StringRef op = node.getOpType();
+  Value first = node.getInputs()[0];
+  if (llvm::is_contained({"Identity", "Reshape", "Squeeze", "Unsqueeze"}, op))
+    return truthOf(first);
+  if (op == "Not") {
+    std::optional<bool> negated = truthOf(first);
+    return negated ? std::optional<bool>(!*negated) : std::nullopt;
+  }
+  if (node.getInputs().size() != 2)
+    return std::nullopt;
+  std::optional<int64_t> a = importer.cache->getInteger(first);
+  std::optional<int64_t> b = importer.cache->getInteger(node.getInputs()[1]);
+  if (!a || !b)
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<bool>>(op)
+      .Case("Equal", *a == *b)
+      .Case("Less", *a < *b)
+      .Case("LessOrEqual", *a <= *b)
+      .Case("Greater", *a > *b)
+      .Case("GreaterOrEqual", *a >= *b)
+      .Default(std::nullopt);
 }
 
 Ints LayerImport::needConstant(Value value, StringRef what) {

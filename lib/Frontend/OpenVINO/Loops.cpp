@@ -623,11 +623,27 @@ LogicalResult Importer::importBranch(LayerImport &l, unsigned branch,
   return success();
 }
 
+LogicalResult Importer::importTaken(LayerImport &l, unsigned branch) {
+  Region region;
+  SmallVector<Value> outputs;
+  if (failed(importBranch(l, branch, region, outputs)))
+    return failure();
+  Block *block = builder.getBlock();
+  block->getOperations().splice(builder.getInsertionPoint(),
+                                region.front().getOperations());
+  l.set(outputs);
+  return success();
+}
+
 LogicalResult Importer::importIf(LayerImport &l) {
   Value given = l.in(0);
   if (!l.isBad && !l.isBool(given))
     return l.fail(Diag::LoopCondition)
            << "the condition is " << given.getType() << ", no boolean";
+  if (l.isBad)
+    return failure();
+  if (std::optional<bool> known = l.truthOf(given))
+    return importTaken(l, *known ? 0 : 1);
   Value condition = l.extract(given);
   if (l.isBad)
     return failure();
