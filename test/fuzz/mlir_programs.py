@@ -347,16 +347,20 @@ class _Generator:
         kind = x.type
         y = self.pick(block, lambda v: v.type == kind) or x
         sizes = [self.random.randrange(1, extent + 1) for extent in x.shape]
-        part = tensor_type(x.elem, sizes)
+        kept = [size for size in sizes if size != 1 or self.chance(0.5)]
+        part = tensor_type(x.elem, kept)
         (source, cut_at), (target, put_at) = (self.place(x.shape, sizes) for _ in range(2))
 
         def put(some: Array, tensor: Array) -> Array:
             made = tensor.copy()
-            made[target] = some
+            made[target] = some.reshape(sizes)
             return made
 
+        def take(tensor: Array) -> Array:
+            return tensor[source].reshape(kept)
+
         line = f"tensor.extract_slice {{}}{cut_at} : {kind} to {part}"
-        cut = self.emit(block, line, x.elem, sizes, part, lambda v: v[source], x)
+        cut = self.emit(block, line, x.elem, kept, part, take, x)
         line = f"tensor.insert_slice {{}} into {{}}{put_at} : {part} into {kind}"
         block.values.append(self.emit(block, line, x.elem, x.shape, kind, put, cut, y))
 
