@@ -12,6 +12,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Interfaces/SubsetOpInterface.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -19,15 +20,40 @@ using namespace loopc;
 /// What two slices of one tensor have to do with each other.
 enum class Places { Equal, Disjoint, Overlapping, Unknown };
 
-/// The constants of `slice` along `axis`: offset, size and stride, if all are.
-static std::optional<std::array<int64_t, 3>>
-getConstants(OffsetSizeAndStrideOpInterface slice, size_t axis) {
-  std::array<int64_t, 3> constants = {slice.getStaticOffsets()[axis],
-                                      slice.getStaticSizes()[axis],
-                                      slice.getStaticStrides()[axis]};
-  if (llvm::any_of(constants, ShapedType::isDynamic))
+/// Where a slice is along one axis; its elements are from `first` to `last`.
+struct Axis {
+  int64_t offset, size, stride, first, last;
+
+  bool operator==(const Axis &other) const {
+    return offset == other.offset && size == other.size &&
+           stride == other.stride;
+  }
+  bool isBefore(const Axis &other) const { return last < other.first; }
+};
+
+/// Where `slice` is along `axis`, if that is constant.
+static std::optional<Axis> getConstants(OffsetSizeAndStrideOpInterface slice,
+                                        size_t axis) {
+  int64_t offset = slice.getStaticOffsets()[axis],
+          size = slice.getStaticSizes()[axis],
+          stride = slice.getStaticStrides()[axis];
+  if (llvm::any_of(ArrayRef{offset, size, stride}, ShapedType::isDynamic))
     return std::nullopt;
-  return constants;
+  std::optional<int64_t> end =
+      llvm::checkedMulAdd<int64_t>(size - 1, stride, offset);
+  if (!end)
+    return std::nullopt;
+  bool isBackwards = stride < 0;
+  return Axis{offset, size, stride, isBackwards ? *end : offset,
+              isBackwards ? offset : *end};
+}
+
+/// True for a slice that goes forwards, which MLIR takes for granted.
+static bool isForwards(Operation *op) {
+  auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
+  return slice && llvm::all_of(slice.getStaticStrides(), [](int64_t stride) {
+           return ShapedType::isStatic(stride) && stride > 0;
+         });
 }
 
 /// True if `a` along `axis` is what `b` is, computed by the same operations.
@@ -48,14 +74,11 @@ static Places compare(Operation *op, Operation *candidate) {
   auto b = dyn_cast<OffsetSizeAndStrideOpInterface>(candidate);
   if (!a || !b || a.getStaticOffsets().size() != b.getStaticOffsets().size())
     return Places::Unknown;
-  auto isBefore = [](const auto &x, const auto &y) {
-    return x[0] + (x[1] - 1) * x[2] < y[0];
-  };
   bool areEqual = true, areKnown = true;
   for (size_t axis : llvm::seq(a.getStaticOffsets().size())) {
     auto x = getConstants(a, axis), y = getConstants(b, axis);
     // One axis is enough, whatever is known of the others.
-    if (x && y && (isBefore(*x, *y) || isBefore(*y, *x)))
+    if (x && y && (x->isBefore(*y) || y->isBefore(*x)))
       return Places::Disjoint;
     bool isSame = x && y ? *x == *y : isSameAxis(a, b, axis);
     areEqual &= isSame;
@@ -89,7 +112,8 @@ struct SliceSubset
       return false;
     Places places = compare(op, candidate);
     if (places == Places::Unknown)
-      return detail::defaultOperatesOnDisjointSubset(op, candidate,
+      return isForwards(op) && isForwards(candidate) &&
+             detail::defaultOperatesOnDisjointSubset(op, candidate,
                                                      isEquivalent);
     return places == Places::Disjoint;
   }

@@ -224,13 +224,25 @@ static bool isOfVectorProduct(OpOperand *operand) {
          });
 }
 
+/// True if `producer` makes its result of what is there, and the consumer reads
+/// each element of `operand` more than once: it would be made of what it was
+/// made of before. MLIR's pattern keeps the result in the consumer's loops.
+static bool accumulatesIn(OpOperand *operand, linalg::GenericOp producer) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  return !consumer.getMatchingIndexingMap(operand).isPermutation() &&
+         llvm::any_of(producer.getDpsInitsMutable(), [&](OpOperand &init) {
+           return producer.payloadUsesValueFromOperand(&init);
+         });
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
 /// else needs it, or where it is cheap. On a GPU a kernel of its own costs more
 /// than to compute it several times.
 static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!producer || !consumer || !costs.fitIntoOne(producer, consumer))
+  if (!producer || !consumer || !costs.fitIntoOne(producer, consumer) ||
+      accumulatesIn(operand, producer))
     return false;
   // Not into what runs more often for each element that is produced.
   bool reread = consumer.getNumReductionLoops() > 0 ||

@@ -63,3 +63,30 @@ func.func @rows_overlap(%n: index, %m: index) -> tensor<?x?xf32> {
   }
   return %rows : tensor<?x?xf32>
 }
+
+// From its end on backwards: elements 9, 8, 7, 6 and 5, of which 7 and 8 are
+// read behind that.
+// CHECK-LABEL: func.func @backwards(
+// CHECK: memref.copy %{{.*}} : memref<2xf32, strided<[1], offset: 7>>
+// CHECK: memref.subview %{{.*}}[9] [5] [-1]
+// CHECK: return
+func.func @backwards(%x: tensor<10xf32>, %y: tensor<5xf32>, %f: f32) -> (tensor<10xf32>, tensor<2xf32>) {
+  %e = tensor.empty() : tensor<10xf32>
+  %all = linalg.fill ins(%f : f32) outs(%e : tensor<10xf32>) -> tensor<10xf32>
+  %part = tensor.extract_slice %all[7] [2] [1] : tensor<10xf32> to tensor<2xf32>
+  %put = tensor.insert_slice %y into %all[9] [5] [-1] : tensor<5xf32> into tensor<10xf32>
+  return %put, %part : tensor<10xf32>, tensor<2xf32>
+}
+
+// Nor does anybody know where it goes by a step that only a run knows.
+// CHECK-LABEL: func.func @by_any_step(
+// CHECK: memref.copy
+// CHECK: memref.copy
+// CHECK: return
+func.func @by_any_step(%x: tensor<10xf32>, %y: tensor<5xf32>, %f: f32, %step: index) -> (tensor<10xf32>, tensor<2xf32>) {
+  %e = tensor.empty() : tensor<10xf32>
+  %all = linalg.fill ins(%f : f32) outs(%e : tensor<10xf32>) -> tensor<10xf32>
+  %part = tensor.extract_slice %all[0] [2] [1] : tensor<10xf32> to tensor<2xf32>
+  %put = tensor.insert_slice %y into %all[4] [5] [%step] : tensor<5xf32> into tensor<10xf32>
+  return %put, %part : tensor<10xf32>, tensor<2xf32>
+}

@@ -26,3 +26,15 @@ func.func @clear(%x: memref<?x?x?xf32>, %y: memref<2x1x3x4x5xf32>, %i: index, %a
   %u = memref.subview %x[%i, 0, 0] [1, %a, 1] [1, 1, 1] : memref<?x?x?xf32> to memref<1x?x1xf32, strided<[?, ?, 1], offset: ?>>
   return %v, %w, %u : memref<?x?xf32, strided<[?, 1], offset: ?>>, memref<2x1x3x5xf32, strided<[60, 60, 20, 1], offset: ?>>, memref<1x?x1xf32, strided<[?, ?, 1], offset: ?>>
 }
+
+// Upstream looks for the buffer's strides among the view's, which has others.
+// CHECK-LABEL: func @steps(
+// CHECK: memref.reinterpret_cast %{{.*}} to offset: [%{{.*}}], sizes: [1], strides: [-1]
+// CHECK: memref.reinterpret_cast %{{.*}} to offset: [%{{.*}}], sizes: [1, 4], strides: [8, 8]
+func.func @steps(%x: memref<12x16xf32>, %y: memref<4x6x64xf32, strided<[512, 8, 1]>>, %i: index)
+    -> (memref<1xf32, strided<[-1], offset: ?>>, memref<1x4xf32, strided<[8, 8], offset: ?>>) {
+  %v = memref.subview %x[%i, %i] [1, 1] [1, -1] : memref<12x16xf32> to memref<1xf32, strided<[-1], offset: ?>>
+  %w = memref.subview %y[%i, %i, 0] [1, 1, 4] [1, 1, 8]
+      : memref<4x6x64xf32, strided<[512, 8, 1]>> to memref<1x4xf32, strided<[8, 8], offset: ?>>
+  return %v, %w : memref<1xf32, strided<[-1], offset: ?>>, memref<1x4xf32, strided<[8, 8], offset: ?>>
+}

@@ -293,3 +293,27 @@ func.func @shared_bias(%x: tensor<32x64xf32>, %y: tensor<64x32xf32>, %w: tensor<
   } -> tensor<64x32xf32>
   return %t, %first, %second : tensor<64x32xf32>, tensor<64x32xf32>, tensor<64x32xf32>
 }
+
+// What adds to what is there is not computed for each row anew: the result, in
+// loops that come to it more than once, would be added to each time.
+// CHECK-LABEL: func @accumulating(
+// CHECK: linalg.generic
+// CHECK: arith.addf
+// CHECK: linalg.generic
+// CHECK-NOT: arith.addf
+// CHECK: arith.maximumf
+func.func @accumulating(%x: tensor<4xf32>, %start: tensor<4xf32>, %e: tensor<4x8xf32>) -> (tensor<4xf32>, tensor<4x8xf32>) {
+  %sum = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%start : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %o, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  %rows = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%sum : tensor<4xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.maximumf %o, %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  return %sum, %rows : tensor<4xf32>, tensor<4x8xf32>
+}

@@ -321,6 +321,24 @@ class _Generator:
         line = f"tensor.insert {{}} into {{}}[{places}] : {x.type}"
         block.values.append(self.emit(block, line, x.elem, x.shape, x.type, put, y, x))
 
+    def place(self, shape: Sequence[int], sizes: Sequence[int]) -> tuple[tuple[Array, ...], str]:
+        """Where a part of `sizes` elements is in a tensor, forwards or backwards."""
+        begins, steps = [], []
+        for extent, size in zip(shape, sizes, strict=True):
+            step = self.random.choice([1, 1, 1, 1, 2, 3, -1, -2])
+            if abs(step) * (size - 1) >= extent:
+                step = 1 if step > 0 else -1
+            reach = abs(step) * (size - 1)
+            begins.append(self.random.randrange(extent - reach) + (reach if step < 0 else 0))
+            steps.append(step)
+        places = np.ix_(
+            *(
+                begin + step * np.arange(size)
+                for begin, size, step in zip(begins, sizes, steps, strict=True)
+            )
+        )
+        return places, f"{begins} {list(sizes)} {steps}"
+
     def move(self, block: Block) -> None:
         """A part of a tensor stands at another place in another one."""
         x = self.pick(block, lambda v: v.shape != () and "?" not in v.type)
@@ -329,28 +347,21 @@ class _Generator:
         kind = x.type
         y = self.pick(block, lambda v: v.type == kind) or x
         sizes = [self.random.randrange(1, extent + 1) for extent in x.shape]
-        ones = ", ".join("1" for _ in sizes)
-        part = tensor_type(x.elem, sizes)
-        begin = [
-            [
-                self.random.randrange(extent - size + 1)
-                for extent, size in zip(x.shape, sizes, strict=True)
-            ]
-            for _ in range(2)
-        ]
-        source, target = (
-            tuple(slice(at, at + size) for at, size in zip(place, sizes, strict=True))
-            for place in begin
-        )
+        kept = [size for size in sizes if size != 1 or self.chance(0.5)]
+        part = tensor_type(x.elem, kept)
+        (source, cut_at), (target, put_at) = (self.place(x.shape, sizes) for _ in range(2))
 
         def put(some: Array, tensor: Array) -> Array:
             made = tensor.copy()
-            made[target] = some
+            made[target] = some.reshape(sizes)
             return made
 
-        line = f"tensor.extract_slice {{}}{begin[0]} {sizes} [{ones}] : {kind} to {part}"
-        cut = self.emit(block, line, x.elem, sizes, part, lambda v: v[source], x)
-        line = f"tensor.insert_slice {{}} into {{}}{begin[1]} {sizes} [{ones}] : {part} into {kind}"
+        def take(tensor: Array) -> Array:
+            return tensor[source].reshape(kept)
+
+        line = f"tensor.extract_slice {{}}{cut_at} : {kind} to {part}"
+        cut = self.emit(block, line, x.elem, kept, part, take, x)
+        line = f"tensor.insert_slice {{}} into {{}}{put_at} : {part} into {kind}"
         block.values.append(self.emit(block, line, x.elem, x.shape, kind, put, cut, y))
 
     def cast(self, block: Block, x: Value, dims: Sequence[int | str]) -> Value:

@@ -289,3 +289,48 @@ func.func @masked(%x: memref<?xf32>, %y: memref<?xf32>, %n: index, %f: vector<4x
   } {loopc.parallel}
   return
 }
+
+// What is read behind the loop is what the last iteration has written: a buffer
+// of each thread's own would not have it.
+// REMARK: remark: {{.*}}'memref.load' reads a buffer that is marked 'loopc.private' behind the iterations that write it
+// CHECK-LABEL: func.func @read_behind
+// CHECK: memref.alloc() : memref<1xf32>
+// CHECK: scf.for
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @read_behind(%x: memref<64xf32>, %y: memref<1xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %last = memref.alloc() {loopc.private} : memref<1xf32>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %0 = memref.load %x[%i] : memref<64xf32>
+    memref.store %0, %last[%c0] : memref<1xf32>
+  } {loopc.parallel}
+  %1 = memref.load %last[%c0] : memref<1xf32>
+  memref.store %1, %y[%c0] : memref<1xf32>
+  return
+}
+
+// Nor may another nest read what the iterations of the first one have written.
+// CHECK-LABEL: func.func @read_by_another
+// CHECK: memref.alloc() : memref<8xf32>
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK: } {loopc.parallel}
+func.func @read_by_another(%x: memref<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %all = memref.alloc() {loopc.private} : memref<8xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %0 = memref.load %x[%i] : memref<8xf32>
+    memref.store %0, %all[%i] : memref<8xf32>
+  } {loopc.parallel}
+  scf.for %i = %c0 to %c8 step %c1 {
+    %0 = memref.load %all[%i] : memref<8xf32>
+    memref.store %0, %x[%i] : memref<8xf32>
+  } {loopc.parallel}
+  return
+}

@@ -15,6 +15,7 @@
 #include "ApplyAtRoots.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Support/SubViews.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
@@ -111,6 +112,8 @@ struct ExpandViews : loopc::impl::ExpandViewsBase<ExpandViews> {
   using Base::Base;
 
   void runOnOperation() override {
+    // Extents may have become known since views were settled.
+    settleViews(getOperation(), /*byExtents=*/false);
     RewritePatternSet patterns(&getContext());
     if (onlyCollapsed) {
       getOperation()->walk([](memref::CollapseShapeOp op) { collapse(op); });

@@ -56,12 +56,9 @@ static bool isAllowed(Operation *op) {
          isa<loop::CheckOp, loop::PollOp>(op);
 }
 
-/// True if a value that `user`, which is not in `nest`, makes a view of `alloc`
-/// can be what `nest` uses.
-static bool canReach(Operation *user, scf::ForOp nest) {
-  while (!user->getParentOp()->isAncestor(nest))
-    user = user->getParentOp();
-  return llvm::any_of(user->getResultTypes(), llvm::IsaPred<MemRefType>);
+/// True for what neither reads a buffer nor gives it another name.
+static bool onlyFrees(Operation *user) {
+  return isa<memref::DeallocOp, memref::DimOp>(user);
 }
 
 memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
@@ -76,7 +73,7 @@ memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
       !alloc.getType().hasStaticShape() || nest->isAncestor(alloc))
     return {};
   for (Operation *user : alloc->getUsers())
-    if (!nest->isAncestor(user) && canReach(user, nest))
+    if (!nest->isAncestor(user) && !onlyFrees(user))
       return {};
   return alloc;
 }

@@ -17,6 +17,7 @@
 #include "loopc/Dialect/Nest/Analysis/IterationPlaces.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Support/SubViews.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -479,7 +480,7 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access,
     };
     if (!view || !llvm::all_of(view.getMixedStrides(), isKnown))
       break;
-    llvm::SmallBitVector dropped = view.getDroppedDims();
+    llvm::SmallBitVector dropped = getDroppedAxes(view);
     SmallVector<Sum, 1> indices;
     SmallVector<int64_t> extents;
     size_t inner = 0;

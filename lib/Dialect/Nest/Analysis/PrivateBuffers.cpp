@@ -36,6 +36,7 @@ private:
   void recordWrite(const Way &way);
   bool isCovered(const Way &read, scf::ForOp loop, bool &isWritten);
   scf::ForOp findLoop(Operation *read);
+  bool isOfIterations(Operation *loop);
 
   memref::AllocOp alloc;
   Coverage coverage;
@@ -139,12 +140,16 @@ bool PrivateBuffer::isCovered(const Way &read, scf::ForOp loop,
 /// The innermost loop around `read` whose iterations may have memory of their
 /// own: one that is marked as parallel, and writes. What others read all of
 /// their iterations share.
+/// True for a loop whose iterations may have such a buffer each.
+bool PrivateBuffer::isOfIterations(Operation *loop) {
+  return isa<scf::ForOp>(loop) && loop->hasAttr(kParallelAttrName) &&
+         !loop->isAncestor(alloc);
+}
+
 scf::ForOp PrivateBuffer::findLoop(Operation *read) {
   for (Operation *op = read; (op = op->getParentOp());)
-    if (auto loop = dyn_cast<scf::ForOp>(op);
-        loop && loop->hasAttr(kParallelAttrName) &&
-        writingLoops.contains(loop) && !loop->isAncestor(alloc))
-      return loop;
+    if (isOfIterations(op) && writingLoops.contains(op))
+      return cast<scf::ForOp>(op);
   return {};
 }
 
@@ -154,11 +159,18 @@ Obstacle PrivateBuffer::findObstacle() {
     if (obstacle)
       break;
     scf::ForOp loop = findLoop(read.back());
-    bool isWritten = false;
-    if (!loop || isCovered(read, loop, isWritten))
-      continue;
     std::string marked =
         "a buffer that is marked '" + kPrivateAttrName.str() + "' ";
+    if (!loop) {
+      if (llvm::any_of(writingLoops,
+                       [&](Operation *op) { return isOfIterations(op); }))
+        obstacle = {read.back(),
+                    "reads " + marked + "behind the iterations that write it"};
+      continue;
+    }
+    bool isWritten = false;
+    if (isCovered(read, loop, isWritten))
+      continue;
     obstacle = {read.back(),
                 isWritten ? "reads more of " + marked +
                                 "than its iteration is known to have written"

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+
+#include "loopc/Support/SubViews.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -42,7 +44,7 @@ std::optional<OpFoldResult> loopc::findExtentOfView(memref::DimOp dim) {
   auto view = dyn_cast_or_null<memref::SubViewOp>(op);
   if (!view)
     return std::nullopt;
-  llvm::SmallBitVector dropped = view.getDroppedDims();
+  llvm::SmallBitVector dropped = getDroppedAxes(view);
   for (auto [k, size] : llvm::enumerate(view.getMixedSizes()))
     if (!dropped.test(k) && (*axis)-- == 0)
       return size;
