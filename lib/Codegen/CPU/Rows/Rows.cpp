@@ -145,6 +145,17 @@ Value loopc::findOnePlace(Value value, linalg::GenericOp op, unsigned dim,
              : Value();
 }
 
+bool loopc::isComputedOfNumbers(Value value, linalg::GenericOp op,
+                                unsigned dim) {
+  if (!variesAlong(value, op, dim))
+    return true;
+  Operation *made = value.getDefiningOp();
+  return made && made->getNumRegions() == 0 && !isa<memref::LoadOp>(made) &&
+         llvm::all_of(made->getOperands(), [&](Value operand) {
+           return isComputedOfNumbers(operand, op, dim);
+         });
+}
+
 int64_t loopc::repeatsAlong(Value value, linalg::GenericOp op, unsigned dim) {
   constexpr int64_t kMost = 16;
   int64_t times = 1;

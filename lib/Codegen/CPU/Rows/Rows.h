@@ -65,6 +65,12 @@ bool isNumberAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
 mlir::Value findOnePlace(mlir::Value value, mlir::linalg::GenericOp op,
                          unsigned dim, bool &isOneIfTrue);
 
+/// True if what makes `value`, in the body of `op`, vary along axis `dim` are
+/// numbers of elements, not what is read: such places are neighbours often,
+/// which nobody can see where they begin or end at a bound that a run knows.
+bool isComputedOfNumbers(mlir::Value value, mlir::linalg::GenericOp op,
+                         unsigned dim);
+
 /// How many elements along axis `dim` have the same number, a power of two, if
 /// `value`, an index in the body of `op`, is that of the element divided by it;
 /// else 0.

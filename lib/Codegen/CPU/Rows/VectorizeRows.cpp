@@ -103,6 +103,8 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
       place.push_back(numberOf(value, at, known));
     }
   }
+  if (apart && !mask && isComputedOfNumbers(load.getIndices().back(), op, last))
+    return gatherOrLoadLanes(b, load.getMemRef(), place, apart, plan.lanes);
   if (apart)
     return gatherLanes(b, load.getMemRef(), place, apart, mask, plan.lanes);
   if (!variesAlong(load.getResult(), op, last))
