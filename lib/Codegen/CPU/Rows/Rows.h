@@ -65,11 +65,11 @@ bool isNumberAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
 mlir::Value findOnePlace(mlir::Value value, mlir::linalg::GenericOp op,
                          unsigned dim, bool &isOneIfTrue);
 
-/// True if what makes `value`, in the body of `op`, vary along axis `dim` are
-/// numbers of elements, not what is read: such places are neighbours often,
-/// which nobody can see where they begin or end at a bound that a run knows.
-bool isComputedOfNumbers(mlir::Value value, mlir::linalg::GenericOp op,
-                         unsigned dim);
+/// True if `value`, an index in the body of `op`, counts up by one along axis
+/// `dim`, but where it meets a bound or goes on at the other end of an axis: it
+/// has come as far as it was counted only where it met none.
+bool isBoundedNumber(mlir::Value value, mlir::linalg::GenericOp op,
+                     unsigned dim);
 
 /// How many elements along axis `dim` have the same number, a power of two, if
 /// `value`, an index in the body of `op`, is that of the element divided by it;

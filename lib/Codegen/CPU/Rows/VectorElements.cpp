@@ -11,7 +11,6 @@
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "mlir/Dialect/Affine/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -72,31 +71,6 @@ Value loopc::gatherLanes(ImplicitLocOpBuilder &b, Value buffer,
   return vector::GatherOp::create(b, VectorType::get({lanes}, element), buffer,
                                   place, distances, mask,
                                   onesOf(b, element, lanes));
-}
-
-Value loopc::gatherOrLoadLanes(ImplicitLocOpBuilder &b, Value buffer,
-                               ValueRange place, Value distances,
-                               int64_t lanes) {
-  auto type = cast<VectorType>(distances.getType());
-  Value first = vector::ExtractOp::create(b, distances, int64_t(0));
-  Value neighbours = arith::AddIOp::create(b, widen(b, first, lanes),
-                                           vector::StepOp::create(b, type));
-  Value equal = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, distances,
-                                      neighbours);
-  Value all =
-      vector::ReductionOp::create(b, vector::CombiningKind::AND, equal);
-  auto row = [&](OpBuilder &builder, Location loc) {
-    ImplicitLocOpBuilder in(loc, builder);
-    SmallVector<Value> at(place);
-    at.back() = in.createOrFold<arith::AddIOp>(at.back(), first);
-    scf::YieldOp::create(in, loadLanes(in, buffer, at, Value(), lanes));
-  };
-  auto apart = [&](OpBuilder &builder, Location loc) {
-    ImplicitLocOpBuilder in(loc, builder);
-    scf::YieldOp::create(
-        in, gatherLanes(in, buffer, place, distances, Value(), lanes));
-  };
-  return scf::IfOp::create(b, all, row, apart).getResult(0);
 }
 
 Value loopc::numberLanes(ImplicitLocOpBuilder &b, Value first, Type type,

@@ -48,12 +48,6 @@ mlir::Value gatherLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
                         mlir::ValueRange place, mlir::Value distances,
                         mlir::Value mask, int64_t lanes);
 
-/// gatherLanes of all lanes, read as one vector where they turn out to be
-/// neighbours.
-mlir::Value gatherOrLoadLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
-                              mlir::ValueRange place, mlir::Value distances,
-                              int64_t lanes);
-
 /// `lanes` numbers of `type`, an integer or index: all of them `first`, an
 /// index, or with `isAlong` those that count up from it.
 mlir::Value numberLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value first,
