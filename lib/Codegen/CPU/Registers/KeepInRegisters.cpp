@@ -27,6 +27,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_CPUKEEPINREGISTERS
@@ -92,6 +93,11 @@ private:
   void foldInsert(tensor::InsertSliceOp op);
 
   Value vectorOf(Value tensor);
+  bool isInRegisters(Value tensor);
+  Value sliceVector(tensor::ExtractSliceOp op);
+  Value insertVector(tensor::InsertSliceOp op);
+  Value putTogether(Value tensor);
+  void eraseReplaced();
   Value readWhole(Value tensor);
   Value writeRows(Value vector, ArrayRef<int64_t> shape, Value into,
                   ArrayRef<OpFoldResult> offsets, ArrayRef<unsigned> axes);
@@ -111,6 +117,8 @@ private:
   DenseMap<Value, Value> vectors;
   /// Those of carried values, read where the body begins.
   DenseMap<Value, Value> carried;
+  /// Operations on tensors that vectors are made without.
+  llvm::SetVector<Operation *> replaced;
 };
 } // namespace
 
@@ -163,6 +171,9 @@ static int64_t countOf(Value vector) {
 
 bool RegisterKeeper::isSmall(Type type) const {
   auto tensor = dyn_cast<RankedTensorType>(type);
+  // A condition alone is one of numbers.
+  if (tensor && tensor.getRank() == 0 && tensor.getElementType().isInteger(1))
+    return true;
   if (!tensor || !tensor.hasStaticShape() || tensor.getNumElements() == 0 ||
       !isVectorElement(tensor.getElementType()))
     return false;
@@ -256,6 +267,26 @@ static Indices rowIndices(ArrayRef<int64_t> shape, int64_t row) {
   return at;
 }
 
+/// True if `slice` takes, or fills, known elements of a tensor of `shape`, one
+/// beside the other.
+static bool isKnownSlice(OffsetSizeAndStrideOpInterface slice,
+                         ArrayRef<int64_t> shape) {
+  return slice.hasUnitStride() && !ShapedType::isDynamicShape(shape) &&
+         !ShapedType::isDynamicShape(slice.getStaticSizes()) &&
+         !ShapedType::isDynamicShape(slice.getStaticOffsets());
+}
+
+/// The numbers of the elements of a tensor of `shape` that `slice` takes, or
+/// fills.
+static Indices placesOfSlice(OffsetSizeAndStrideOpInterface slice,
+                             ArrayRef<int64_t> shape) {
+  SmallVector<AffineExpr> places;
+  for (auto [k, offset] : llvm::enumerate(slice.getStaticOffsets()))
+    places.push_back(getAffineDimExpr(k, slice.getContext()) + offset);
+  return elementsOf(AffineMap::get(shape.size(), 0, places, slice.getContext()),
+                    slice.getStaticSizes(), shape);
+}
+
 Value RegisterKeeper::readWhole(Value tensor) {
   ArrayRef<int64_t> shape = shapeOf(tensor);
   Type element = getElementTypeOrSelf(tensor.getType());
@@ -326,9 +357,101 @@ Value RegisterKeeper::materialize(Value vector, Type type) {
   return made;
 }
 
+/// True for what is in registers, or can be put together there.
+bool RegisterKeeper::isInRegisters(Value tensor) {
+  if (vectors.contains(tensor) || carried.contains(tensor))
+    return true;
+  if (!isSmall(tensor.getType()) || shapeOf(tensor).empty())
+    return false;
+  if (llvm::is_contained(loop.getCarriedArgs(), tensor))
+    return true;
+  Operation *made = tensor.getDefiningOp();
+  if (!made || made->getParentOfType<LoopOp>() != loop)
+    return false;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(made))
+    return isKnownSlice(slice, slice.getSourceType().getShape()) &&
+           isInRegisters(slice.getSource());
+  if (auto slice = dyn_cast<tensor::InsertSliceOp>(made))
+    return isKnownSlice(slice, slice.getDestType().getShape()) &&
+           isSmall(slice.getSourceType()) &&
+           slice.getSourceType().getRank() != 0 &&
+           (slice.getDest().getDefiningOp<tensor::EmptyOp>() ||
+            isInRegisters(slice.getDest()));
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(made) &&
+         isInRegisters(made->getOperand(0));
+}
+
+/// The elements of a slice of what is in a register.
+Value RegisterKeeper::sliceVector(tensor::ExtractSliceOp op) {
+  return shuffle(vectorOf(op.getSource()),
+                 placesOfSlice(op, op.getSourceType().getShape()));
+}
+
+/// What a slice is put into, in registers.
+Value RegisterKeeper::insertVector(tensor::InsertSliceOp op) {
+  int64_t count = op.getDestType().getNumElements(), lanes = lanesOf(count);
+  Indices places = placesOfSlice(op, op.getDestType().getShape());
+  Value source = vectorOf(op.getSource());
+  // Each lane has the element that goes there, or any.
+  Indices from(count, 0);
+  for (auto [element, place] : llvm::enumerate(places))
+    from[place] = element;
+  source = shuffle(source, from);
+  if (op.getDest().getDefiningOp<tensor::EmptyOp>())
+    return source;
+  Value into = vectorOf(op.getDest());
+  Indices lanesFrom = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+  for (int64_t place : places)
+    lanesFrom[place] = lanes + place;
+  return vector::ShuffleOp::create(b, into, source, lanesFrom);
+}
+
+/// What is computed of vectors without arithmetic, where `tensor` is made; null
+/// where it is not such. What else reads the tensor reads what the vector is
+/// written to, as one.
+Value RegisterKeeper::putTogether(Value tensor) {
+  Operation *made = tensor.getDefiningOp();
+  if (!isa_and_nonnull<tensor::ExtractSliceOp, tensor::InsertSliceOp,
+                       tensor::ExpandShapeOp, tensor::CollapseShapeOp>(made) ||
+      !isInRegisters(tensor))
+    return {};
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(made);
+  Value vector;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(made))
+    vector = sliceVector(slice);
+  else if (auto slice = dyn_cast<tensor::InsertSliceOp>(made))
+    vector = insertVector(slice);
+  else
+    vector = vectorOf(made->getOperand(0));
+  vectors[tensor] = vector;
+  if (replaced.insert(made)) {
+    Value whole = materialize(vector, tensor.getType());
+    rewriter.replaceAllUsesWith(tensor, whole);
+  }
+  return vector;
+}
+
+/// Operations that nobody reads any more would keep what they read in memory.
+void RegisterKeeper::eraseReplaced() {
+  SmallVector<Operation *> ops = replaced.takeVector();
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *&op : ops)
+      if (op && op->use_empty()) {
+        vectors.erase(op->getResult(0));
+        rewriter.eraseOp(op);
+        op = nullptr;
+        changed = true;
+      }
+  }
+}
+
 Value RegisterKeeper::vectorOf(Value tensor) {
   if (Value known = vectors.lookup(tensor))
     return known;
+  if (Value made = putTogether(tensor))
+    return made;
   int64_t count = computeProduct(shapeOf(tensor));
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
     return splat(fill.getInputs().front(), lanesOf(count));
@@ -575,6 +698,11 @@ unsigned RegisterKeeper::vectorize() {
   });
   for (linalg::GenericOp op : small)
     vectorize(op);
+  // What is carried stays in registers where it is put together there.
+  for (Value yielded : loop.getYield().getCarried())
+    if (!small.empty() && isSmall(yielded.getType()))
+      (void)putTogether(yielded);
+  eraseReplaced();
   auto users = collectOps(loop, [&](Operation *op) {
     return isa<tensor::ExtractOp, tensor::InsertSliceOp>(op);
   });
