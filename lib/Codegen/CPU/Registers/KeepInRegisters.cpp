@@ -80,6 +80,7 @@ private:
   bool isSmall(Type type) const;
   bool matches(linalg::GenericOp op) const;
   static Operation *findCombiner(linalg::GenericOp op);
+  static bool isReducedAsOne(linalg::GenericOp op);
 
   void vectorize(linalg::GenericOp op);
   IRMapping readOperands(linalg::GenericOp op, ArrayRef<int64_t> space);
@@ -198,6 +199,14 @@ Operation *RegisterKeeper::findCombiner(linalg::GenericOp op) {
   return combiner;
 }
 
+/// True for reductions of one operand, and for sums of products that are one
+/// number: what is reduced is one vector, whose halves are put together.
+bool RegisterKeeper::isReducedAsOne(linalg::GenericOp op) {
+  return op.getNumDpsInputs() == 1 ||
+         (computeProduct(shapeOf(op.getDpsInits()[0])) == 1 &&
+          combinesInAnyOrder(findCombiner(op)));
+}
+
 bool RegisterKeeper::matches(linalg::GenericOp op) const {
   if (!op.hasPureTensorSemantics() || op.getNumLoops() == 0)
     return false;
@@ -224,7 +233,7 @@ bool RegisterKeeper::matches(linalg::GenericOp op) const {
   if (reduces && !findCombiner(op))
     return false;
   // Longer sums of products have kernels of their own.
-  if (reduces && op.getNumDpsInputs() != 1 &&
+  if (reduces && !isReducedAsOne(op) &&
       space / computeProduct(shapeOf(op.getDpsInits()[0])) > kMaxProducts)
     return false;
   if (!reduces && op.getNumParallelLoops() != op.getNumLoops())
@@ -622,7 +631,7 @@ void RegisterKeeper::vectorize(linalg::GenericOp op) {
   if (op.getNumReductionLoops() > 0) {
     Operation *combiner = findCombiner(op);
     Value vector;
-    if (op.getNumDpsInputs() > 1) {
+    if (!isReducedAsOne(op)) {
       vector = combineParts(op, combiner);
     } else {
       IRMapping mapping =
