@@ -388,8 +388,8 @@ private:
         !type.getLayout().isIdentity())
       return;
     rewriter.setInsertionPoint(alloc);
-    Value made = memref::AllocOp::create(rewriter, alloc.getLoc(), type,
-                                         ValueRange(), alloc.getAlignmentAttr());
+    Value made = memref::AllocOp::create(
+        rewriter, alloc.getLoc(), type, ValueRange(), alloc.getAlignmentAttr());
     auto reshape = [&](auto op) {
       using Op = decltype(op);
       using Inverse =

@@ -109,7 +109,8 @@ static bool isPlaceOf(Value place, tensor::ExtractOp &read, Value &extent) {
     auto fromEnd = select.getTrueValue().getDefiningOp<arith::AddIOp>();
     place = select.getFalseValue();
     if (!negative || negative.getPredicate() != arith::CmpIPredicate::slt ||
-        negative.getLhs() != place || !matchPattern(negative.getRhs(), m_Zero()))
+        negative.getLhs() != place ||
+        !matchPattern(negative.getRhs(), m_Zero()))
       return false;
     if (!fromEnd || fromEnd.getLhs() != place)
       return false;

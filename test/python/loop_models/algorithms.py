@@ -232,3 +232,31 @@ def neighbours_of_the_iteration():
         run("behind", {"M": i64(9), "x": x[:3], "y": y}, error=r"(?i)\b3\b|out of|range"),
         run("other", {"M": i64(9), "x": x, "y": y}, error=r"(?i)\b4\b|out of|range"),
     ]
+
+
+def _packets(x, levels):
+    for _ in range(levels):
+        even, odd = x[0::2], x[1::2]
+        x = np.concatenate([even + (odd - even) * np.float32(0.5), odd - even])
+    return x
+
+
+@loop_model("loop_carried", rtol=1e-4)
+def wavelet_packets():
+    """Pairs become halves: both results are written where they are put together."""
+    return graph("""(int64 M, float[64] x) => (float[64] y) {
+        half = Constant<value = float {0.5}>()
+        pairs = Constant<value = int64[2] {32, 2}>()
+        flat = Constant<value = int64[1] {-1}>()
+        y = Loop <body = b (int64 i, bool c, float[64] u) => (bool c, float[64] u1) {
+            p = Reshape(u, pairs)
+            even, odd = Split<axis = 1, num_outputs = 2>(p)
+            d = Sub(odd, even)
+            h = Mul(d, half)
+            s = Add(even, h)
+            low = Reshape(s, flat)
+            high = Reshape(d, flat)
+            u1 = Concat<axis = 0>(low, high)
+        }> (M, "", x)
+    }"""), [run(f"m{m}", {"M": i64(m), "x": noise(64)}, [_packets(noise(64), m)])
+            for m in (0, 1, 2, 7)]  # fmt: skip

@@ -133,8 +133,8 @@ Value RowVectorizer::gatherOrLoad(memref::LoadOp load, ValueRange place,
   Value first = numberOf(value, at, knownFirst);
   Value across =
       b.createOrFold<arith::SubIOp>(numberOf(value, end, knownLast), first);
-  Value areNeighbours = b.createOrFold<arith::CmpIOp>(
-      arith::CmpIPredicate::eq, across, distance);
+  Value areNeighbours =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, across, distance);
   auto row = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder in(loc, builder);
     SmallVector<Value> from(place);
@@ -144,8 +144,8 @@ Value RowVectorizer::gatherOrLoad(memref::LoadOp load, ValueRange place,
   };
   auto gather = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder in(loc, builder);
-    scf::YieldOp::create(in, gatherLanes(in, load.getMemRef(), place, apart,
-                                         mask, plan.lanes));
+    scf::YieldOp::create(
+        in, gatherLanes(in, load.getMemRef(), place, apart, mask, plan.lanes));
   };
   return scf::IfOp::create(b, areNeighbours, row, gather).getResult(0);
 }

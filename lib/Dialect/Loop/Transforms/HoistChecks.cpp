@@ -246,8 +246,8 @@ std::optional<Bound> CheckHoisting::boundOf(CheckOp check) {
 Value CheckHoisting::firstFailing(Bound &bound) {
   if (!bound.compare)
     return b.createOrFold<arith::SelectOp>(
-        bound.check.getCondition(),
-        index(std::numeric_limits<int64_t>::max()), index(0));
+        bound.check.getCondition(), index(std::numeric_limits<int64_t>::max()),
+        index(0));
   Value extent = asIndex(bound.compare.getRhs());
   if (bound.index.isNumber()) {
     // No iteration's number is below a negative one, but there may be none.
@@ -294,12 +294,12 @@ void CheckHoisting::hoist(Bound &bound, MutableArrayRef<Bound> later,
                                                  other.firstFailing,
                                                  bound.firstFailing));
   } else {
-    Value none = b.createOrFold<arith::CmpIOp>(CmpIPredicate::sle, trips,
-                                               index(0));
-    holds = matchPattern(none, m_Zero())
-                ? bound.check.getCondition()
-                : b.createOrFold<arith::OrIOp>(bound.check.getCondition(),
-                                               none);
+    Value none =
+        b.createOrFold<arith::CmpIOp>(CmpIPredicate::sle, trips, index(0));
+    holds =
+        matchPattern(none, m_Zero())
+            ? bound.check.getCondition()
+            : b.createOrFold<arith::OrIOp>(bound.check.getCondition(), none);
   }
   if (matchPattern(holds, m_One()))
     return;
@@ -309,9 +309,9 @@ void CheckHoisting::hoist(Bound &bound, MutableArrayRef<Bound> later,
   for (Value value : bound.check.getValues())
     values.push_back(computeBefore(value, iteration, known));
   Value given = bound.check.getIteration();
-  CheckOp::create(b, holds, bound.check.getMessageAttr(), values,
-                  computeBefore(given ? given : loop.getCounter(), iteration,
-                                known));
+  CheckOp::create(
+      b, holds, bound.check.getMessageAttr(), values,
+      computeBefore(given ? given : loop.getCounter(), iteration, known));
 }
 
 /// min(i, max(extent - 1, 0))  ->  i, which is below the extent.
