@@ -13,6 +13,7 @@
 // rank: how an operation's operands are indexed is known here, element by
 // element, so that a broadcast or a transpose is a shuffle.
 
+#include "Registers/Lanes.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -63,8 +64,6 @@ static bool combinesInAnyOrder(Operation *op) {
 }
 
 namespace {
-using Indices = SmallVector<int64_t>;
-
 class RegisterKeeper {
 public:
   RegisterKeeper(IRRewriter &rewriter, LoopOp loop, unsigned vectorBits)
@@ -123,43 +122,10 @@ private:
 };
 } // namespace
 
-/// For each element of the space `ranges`, in C order, the number of the
-/// element of a tensor of `shape` that `map` leads to.
-static Indices elementsOf(AffineMap map, ArrayRef<int64_t> ranges,
-                          ArrayRef<int64_t> shape) {
-  Indices result, at(ranges.size(), 0);
-  for (int64_t n = 0, size = computeProduct(ranges); n < size; ++n) {
-    int64_t rest = n;
-    for (size_t k = ranges.size(); k-- > 0; rest /= ranges[k])
-      at[k] = rest % ranges[k];
-    int64_t element = 0;
-    for (auto [extent, place] : llvm::zip(shape, map.compose(at)))
-      element = element * extent + place;
-    result.push_back(element);
-  }
-  return result;
-}
-
-static ArrayRef<int64_t> shapeOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
-
-/// The lanes of a vector that holds `count` elements; nobody reads those behind
-/// them. A power of two: LLVM 22 takes wrong lanes for some of the others where
-/// there is AVX (24 that come as 6 rows, the last 3 not behind the first 3).
-static int64_t lanesOf(int64_t count) { return llvm::PowerOf2Ceil(count); }
-
 /// Whether some numbers end the process: those of lanes that nobody reads, too.
 static bool mayTrap(Operation *op) {
   return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
              arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
-}
-
-/// `from`, and its last one again for each lane behind them.
-static Indices fillLanes(ArrayRef<int64_t> from) {
-  Indices all(from);
-  all.resize(lanesOf(from.size()), from.back());
-  return all;
 }
 
 static int64_t countOf(Value vector) {
@@ -266,34 +232,6 @@ Value RegisterKeeper::shuffle(Value vector, ArrayRef<int64_t> from) {
   if (count == 1)
     return splat(vector::ExtractOp::create(b, vector, int64_t(0)), lanes);
   return vector::ShuffleOp::create(b, vector, vector, fillLanes(from));
-}
-
-/// The indices of row `row` of a tensor of `shape`, its last axis aside.
-static Indices rowIndices(ArrayRef<int64_t> shape, int64_t row) {
-  Indices at(shape.size(), 0);
-  for (size_t k = shape.size() - 1; k-- > 0; row /= shape[k])
-    at[k] = row % shape[k];
-  return at;
-}
-
-/// True if `slice` takes, or fills, known elements of a tensor of `shape`, one
-/// beside the other.
-static bool isKnownSlice(OffsetSizeAndStrideOpInterface slice,
-                         ArrayRef<int64_t> shape) {
-  return slice.hasUnitStride() && !ShapedType::isDynamicShape(shape) &&
-         !ShapedType::isDynamicShape(slice.getStaticSizes()) &&
-         !ShapedType::isDynamicShape(slice.getStaticOffsets());
-}
-
-/// The numbers of the elements of a tensor of `shape` that `slice` takes, or
-/// fills.
-static Indices placesOfSlice(OffsetSizeAndStrideOpInterface slice,
-                             ArrayRef<int64_t> shape) {
-  SmallVector<AffineExpr> places;
-  for (auto [k, offset] : llvm::enumerate(slice.getStaticOffsets()))
-    places.push_back(getAffineDimExpr(k, slice.getContext()) + offset);
-  return elementsOf(AffineMap::get(shape.size(), 0, places, slice.getContext()),
-                    slice.getStaticSizes(), shape);
 }
 
 Value RegisterKeeper::readWhole(Value tensor) {
