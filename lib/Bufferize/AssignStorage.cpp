@@ -331,6 +331,8 @@ public:
   /// Returns the loop that took the place of `loop`.
   LoopOp run(LoopOp loop) {
     loop.walk([&](scf::IfOp branch) { mergeBranchAllocs(branch); });
+    for (Value yielded : loop.getYield().getCarried())
+      allocateAsYielded(loop, yielded);
     hoistPairs(loop);
     SmallVector<scf::IfOp> branches = collectOps<scf::IfOp>(loop);
     for (scf::IfOp branch : branches)
@@ -367,6 +369,41 @@ private:
       rewriter.replaceOp(b, a);
       rewriter.replaceAllUsesWith(branch.getResult(k), a);
     }
+  }
+
+  /// What is carried on as another shape of a buffer is allocated in that
+  /// shape, which is that of the buffers that it takes turns with:
+  ///
+  ///   %a = alloc : 8x2; %c = collapse_shape %a : 16; ... yield carried(%c)
+  ///   ->  %c = alloc : 16; %a = expand_shape %c : 8x2; ... yield carried(%c)
+  void allocateAsYielded(LoopOp loop, Value yielded) {
+    auto shape = withoutCasts(yielded).getDefiningOp();
+    if (!isa_and_nonnull<memref::CollapseShapeOp, memref::ExpandShapeOp>(shape))
+      return;
+    auto alloc = shape->getOperand(0).getDefiningOp<memref::AllocOp>();
+    auto type = cast<MemRefType>(shape->getResult(0).getType());
+    if (!alloc || alloc->getBlock() != loop.getLoopBody() ||
+        !alloc.getType().hasStaticShape() || !type.hasStaticShape() ||
+        !alloc.getType().getLayout().isIdentity() ||
+        !type.getLayout().isIdentity())
+      return;
+    rewriter.setInsertionPoint(alloc);
+    Value made = memref::AllocOp::create(
+        rewriter, alloc.getLoc(), type, ValueRange(), alloc.getAlignmentAttr());
+    auto reshape = [&](auto op) {
+      using Op = decltype(op);
+      using Inverse =
+          std::conditional_t<std::is_same_v<Op, memref::CollapseShapeOp>,
+                             memref::ExpandShapeOp, memref::CollapseShapeOp>;
+      return Inverse::create(rewriter, alloc.getLoc(), alloc.getType(), made,
+                             op.getReassociationIndices())
+          .getResult();
+    };
+    Value as = isa<memref::CollapseShapeOp>(shape)
+                   ? reshape(cast<memref::CollapseShapeOp>(shape))
+                   : reshape(cast<memref::ExpandShapeOp>(shape));
+    rewriter.replaceOp(shape, made);
+    rewriter.replaceOp(alloc, as);
   }
 
   /// `branch` with one more result, which is freed behind it.

@@ -41,8 +41,17 @@ private:
 };
 } // namespace
 
-/// What `value` is without axes of one element that were put into it.
-static Value withoutUnitAxes(Value value) {
+/// What `value` is without axes of one element that were put into it, or taken
+/// away.
+static Value withUnitAxesAsMade(Value value) {
+  if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>())
+    return collapse->hasOneUse() &&
+                   isRankReducedType(collapse.getSrcType(),
+                                     collapse.getResultType()) ==
+                       SliceVerificationResult::Success &&
+                   collapse.getSrcType().hasStaticShape()
+               ? Value(collapse.getSrc())
+               : value;
   auto expand = value.getDefiningOp<tensor::ExpandShapeOp>();
   if (!expand || !expand->hasOneUse())
     return value;
@@ -62,7 +71,7 @@ static bool isPlace(Value init) {
 
 void Chain::follow() {
   for (tensor::InsertSliceOp next = first; next;) {
-    auto result = dyn_cast<OpResult>(withoutUnitAxes(next.getSource()));
+    auto result = dyn_cast<OpResult>(withUnitAxesAsMade(next.getSource()));
     auto maker = result ? dyn_cast<linalg::GenericOp>(result.getOwner())
                         : linalg::GenericOp();
     if (maker && result.hasOneUse() && maker->getBlock() == next->getBlock() &&
@@ -86,14 +95,21 @@ void Chain::placeResultsOf(linalg::GenericOp maker) {
       continue;
     tensor::InsertSliceOp to = result.insertion;
     OpOperand *init = maker.getDpsInitOperand(result.number);
+    auto type = cast<RankedTensorType>(init->get().getType());
+    auto collapse = to.getSource().getDefiningOp<tensor::CollapseShapeOp>();
     Value place = tensor::ExtractSliceOp::create(
-        b, to.getLoc(), cast<RankedTensorType>(init->get().getType()), empty,
+        b, to.getLoc(), collapse ? to.getSourceType() : type, empty,
         to.getMixedOffsets(), to.getMixedSizes(), to.getMixedStrides());
+    if (collapse)
+      place = tensor::ExpandShapeOp::create(b, to.getLoc(), type, place,
+                                            collapse.getReassociationIndices());
     if (auto fill = init->get().getDefiningOp<linalg::FillOp>())
       place = linalg::FillOp::create(b, fill.getLoc(), fill.getInputs(),
                                      ValueRange{place})
                   .result();
     init->set(place);
+    if (collapse)
+      continue;
     Operation *view = to.getSource().getDefiningOp();
     to.getSourceMutable().assign(maker->getResult(result.number));
     if (view->use_empty())

@@ -11,6 +11,7 @@
 // cheap, and neighbours over the same elements become one operation with
 // several results.
 
+#include "CheckEnds.h"
 #include "SimplifyGenerics.h"
 #include "UnrollShortAxes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -477,6 +478,7 @@ struct TensorFuseElementwise
     FrozenRewritePatternSet frozen(std::move(patterns));
     if (failed(fuse(getOperation(), frozen, affected)))
       return signalPassFailure();
+    checkEndsOfIndices(rewriter, getOperation());
     if (!forKernels) {
       // Only what is fused shows what an axis is read with; what is unrolled
       // is elementwise, and fused again.

@@ -8,6 +8,7 @@
 
 #include "SimplifyGenerics.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Tensor/FirstOfColumns.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -424,6 +425,10 @@ LogicalResult DropAxesOfOne::matchAndRewrite(linalg::GenericOp op,
 }
 
 void loopc::populateSimplifyGenerics(RewritePatternSet &patterns) {
-  patterns.add<SumOfOne, ReadAlongLoops, FirstOfColumns, DropAxesOfOne>(
-      patterns.getContext());
+  patterns.add<SumOfOne, ReadAlongLoops, DropAxesOfOne>(patterns.getContext());
+  populateFirstOfColumns(patterns);
+}
+
+void loopc::populateFirstOfColumns(RewritePatternSet &patterns) {
+  patterns.add<FirstOfColumns>(patterns.getContext());
 }

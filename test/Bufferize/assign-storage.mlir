@@ -422,3 +422,31 @@ func.func @sizes_of_data(%n: i64, %size: index, %x: memref<?xf32>, %p: i1) {
   }
   return
 }
+
+// What is carried on as another shape of a buffer is allocated in the shape
+// that takes turns.
+// CHECK-LABEL: func @another_shape(
+// CHECK: memref.copy
+// CHECK: %[[SPARE:.*]] = memref.alloc() : memref<16xf32>
+// CHECK: loop.loop {{.*}}carried(%[[X:[^ ]+]] = %{{[^,]*}}, %[[Y:[^ ]+]] = %[[SPARE]] : memref<16xf32>)
+// CHECK-NOT: memref.alloc
+// CHECK: %[[PAIRS:.*]] = memref.expand_shape %[[Y]] {{.*}} into memref<8x2xf32>
+// CHECK: memref.subview %[[PAIRS]]
+// CHECK: loop.yield {{.*}}carried(%[[Y]], %[[X]] :
+func.func @another_shape(%n: i64, %init: memref<16xf32>) -> memref<16xf32> {
+  %own = memref.alloc() : memref<16xf32>
+  memref.copy %init, %own : memref<16xf32> to memref<16xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %own : memref<16xf32>) {
+    %pairs = memref.alloc() : memref<8x2xf32>
+    %low = memref.subview %x[0] [8] [1] : memref<16xf32> to memref<8xf32, strided<[1]>>
+    %high = memref.subview %x[8] [8] [1] : memref<16xf32> to memref<8xf32, strided<[1], offset: 8>>
+    %even = memref.subview %pairs[0, 0] [8, 1] [1, 1] : memref<8x2xf32> to memref<8xf32, strided<[2]>>
+    %odd = memref.subview %pairs[0, 1] [8, 1] [1, 1] : memref<8x2xf32> to memref<8xf32, strided<[2], offset: 1>>
+    memref.copy %low, %even : memref<8xf32, strided<[1]>> to memref<8xf32, strided<[2]>>
+    memref.copy %high, %odd : memref<8xf32, strided<[1], offset: 8>> to memref<8xf32, strided<[2], offset: 1>>
+    memref.dealloc %x : memref<16xf32>
+    %next = memref.collapse_shape %pairs [[0, 1]] : memref<8x2xf32> into memref<16xf32>
+    loop.yield while(%c : i1) carried(%next : memref<16xf32>)
+  }
+  return %r : memref<16xf32>
+}

@@ -76,3 +76,31 @@ func.func @overlap(%a: tensor<8xf32>) -> tensor<12xf32> {
   %j = tensor.insert_slice %r#1 into %i[4] [8] [1] : tensor<8xf32> into tensor<12xf32>
   return %j : tensor<12xf32>
 }
+
+// -----
+
+// An axis of one element that is taken away is no reason for a copy.
+
+// CHECK-LABEL: func.func @halves
+// CHECK: %[[W:.*]] = memref.alloc() {{.*}} : memref<1024xf32>
+// CHECK-NOT: memref.alloc
+// CHECK-DAG: %[[A:.*]] = memref.subview %[[W]][0] [512] [1]
+// CHECK-DAG: %[[B:.*]] = memref.subview %[[W]][512] [512] [1]
+// CHECK: linalg.generic
+// CHECK: return %[[W]]
+#both = affine_map<(d0, d1) -> (d0, d1)>
+func.func @halves(%a: tensor<512x1xf32>, %b: tensor<512x1xf32>) -> tensor<1024xf32> {
+  %e = tensor.empty() : tensor<512x1xf32>
+  %w = tensor.empty() : tensor<1024xf32>
+  %r:2 = linalg.generic {indexing_maps = [#both, #both, #both, #both], iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<512x1xf32>, tensor<512x1xf32>) outs(%e, %e : tensor<512x1xf32>, tensor<512x1xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32, %p: f32):
+    %1 = arith.addf %x, %y : f32
+    %2 = arith.subf %x, %y : f32
+    linalg.yield %1, %2 : f32, f32
+  } -> (tensor<512x1xf32>, tensor<512x1xf32>)
+  %s = tensor.collapse_shape %r#0 [[0, 1]] : tensor<512x1xf32> into tensor<512xf32>
+  %d = tensor.collapse_shape %r#1 [[0, 1]] : tensor<512x1xf32> into tensor<512xf32>
+  %i = tensor.insert_slice %s into %w[0] [512] [1] : tensor<512xf32> into tensor<1024xf32>
+  %j = tensor.insert_slice %d into %i[512] [512] [1] : tensor<512xf32> into tensor<1024xf32>
+  return %j : tensor<1024xf32>
+}

@@ -317,3 +317,71 @@ func.func @accumulating(%x: tensor<4xf32>, %start: tensor<4xf32>, %e: tensor<4x8
   } -> tensor<4x8xf32>
   return %sum, %rows : tensor<4xf32>, tensor<4x8xf32>
 }
+
+// Indices that count up from where a run says, held above 0, are in range where
+// the first and the last one are: two of 1001 are asked for.
+// CHECK-LABEL: func @ends(
+// CHECK-SAME: %[[W:[^:]+]]: tensor<i64>
+// CHECK-DAG: %[[LAST:.*]] = arith.constant 1000 : index
+// CHECK-DAG: %[[ALL:.*]] = arith.constant 1001 : index
+// CHECK-NOT: linalg.generic
+// CHECK: scf.for %[[I:.*]] = %{{.*}} to %[[ALL]] step %[[LAST]]
+// CHECK: %[[NUMBER:.*]] = arith.index_cast %[[I]] : index to i64
+// CHECK: %[[FROM:.*]] = arith.subi %[[NUMBER]], %{{.*}} : i64
+// CHECK: arith.maxsi %[[FROM]]
+// CHECK: arith.maxui
+func.func @ends(%w: tensor<i64>, %e: tensor<1001xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1001 = arith.constant 1001 : index
+  %zero = arith.constant 0 : i64
+  %t = linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%w : tensor<i64>) outs(%e : tensor<1001xi64>) {
+  ^bb0(%from: i64, %o: i64):
+    %n = linalg.index 0 : index
+    %i = arith.index_cast %n : index to i64
+    %s = arith.subi %i, %from : i64
+    %m = arith.maxsi %s, %zero : i64
+    linalg.yield %m : i64
+  } -> tensor<1001xi64>
+  %most = scf.for %k = %c0 to %c1001 step %c1 iter_args(%max = %c0) -> (index) {
+    %x = tensor.extract %t[%k] : tensor<1001xi64>
+    %p = arith.index_cast %x : i64 to index
+    %negative = arith.cmpi slt, %p, %c0 : index
+    %wrapped = arith.addi %p, %c1001 : index
+    %q = arith.select %negative, %wrapped, %p : index
+    %next = arith.maxui %max, %q : index
+    scf.yield %next : index
+  }
+  %ok = arith.cmpi ult, %most, %c1001 : index
+  loop.check %ok, "{}"(%most : index)
+  return
+}
+
+// Squares need not come back: all are asked for.
+// CHECK-LABEL: func @squares(
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: linalg.generic
+// CHECK: scf.for {{.*}} step %[[ONE]]
+func.func @squares(%e: tensor<1001xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1001 = arith.constant 1001 : index
+  %half = arith.constant 500 : i64
+  %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<1001xi64>) {
+  ^bb0(%o: i64):
+    %n = linalg.index 0 : index
+    %i = arith.index_cast %n : index to i64
+    %s = arith.subi %i, %half : i64
+    %m = arith.muli %s, %s : i64
+    linalg.yield %m : i64
+  } -> tensor<1001xi64>
+  %most = scf.for %k = %c0 to %c1001 step %c1 iter_args(%max = %c0) -> (index) {
+    %x = tensor.extract %t[%k] : tensor<1001xi64>
+    %p = arith.index_cast %x : i64 to index
+    %next = arith.maxui %max, %p : index
+    scf.yield %next : index
+  }
+  %ok = arith.cmpi ult, %most, %c1001 : index
+  loop.check %ok, "{}"(%most : index)
+  return
+}

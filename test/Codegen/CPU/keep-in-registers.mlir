@@ -240,3 +240,38 @@ func.func @products(%n: i64, %p0: tensor<2x2xf32>, %w: tensor<2x2xf32>, %x0: ten
   }
   return %r#0, %r#1 : tensor<2x2xf32>, tensor<2xf32>
 }
+
+// A shift register: a slice of what is carried behind a new element is a
+// shuffle, and a sum of more products than columns have is one vector, too.
+// CHECK-LABEL: func @shift(
+// CHECK: loop.loop {{.*}} carried(%[[R:[^ ]+]] = %{{.*}} : vector<16xf32>)
+// CHECK-NOT: tensor.insert_slice
+// CHECK-NOT: linalg.generic
+// CHECK: %[[MOVED:.*]] = vector.shuffle %[[R]], %[[R]] [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14]
+// CHECK: %[[NEXT:.*]] = vector.shuffle %{{.*}}, %[[MOVED]] [0, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31]
+// CHECK: arith.mulf %{{.*}}, %[[NEXT]] fastmath<contract> : vector<16xf32>
+// CHECK: arith.addf {{.*}} : vector<8xf32>
+// CHECK: loop.yield {{.*}} carried(%[[NEXT]] :
+func.func @shift(%n: i64, %r0: tensor<16xf32>, %taps: tensor<16xf32>, %new: tensor<1xf32>, %y: tensor<f32>) -> tensor<16xf32> {
+  %true = arith.constant true
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<16xf32>
+  %e0 = tensor.empty() : tensor<f32>
+  %z = linalg.fill ins(%zero : f32) outs(%e0 : tensor<f32>) -> tensor<f32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %r0 : tensor<16xf32>) {
+    %old = tensor.extract_slice %s[0] [15] [1] : tensor<16xf32> to tensor<15xf32>
+    %a = tensor.insert_slice %new into %e[0] [1] [1] : tensor<1xf32> into tensor<16xf32>
+    %b = tensor.insert_slice %old into %a[1] [15] [1] : tensor<15xf32> into tensor<16xf32>
+    %sum = linalg.generic {indexing_maps = [#id, #id, #none], iterator_types = ["reduction"]} ins(%taps, %b : tensor<16xf32>, tensor<16xf32>) outs(%z : tensor<f32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.mulf %p, %q fastmath<contract> : f32
+      %t = arith.addf %o, %m fastmath<reassoc,contract> : f32
+      linalg.yield %t : f32
+    } -> tensor<f32>
+    %v = tensor.extract %sum[] : tensor<f32>
+    %ok = arith.cmpf olt, %v, %zero : f32
+    loop.check %ok, "less"
+    loop.yield while(%true : i1) carried(%b : tensor<16xf32>)
+  }
+  return %r : tensor<16xf32>
+}

@@ -18,11 +18,10 @@
 // CHECK-NOT: scf.if
 // CHECK: %[[FAR_COLUMNS:.*]] = linalg.generic {indexing_maps = [#[[X]], #[[C]], #[[FAR]]], iterator_types = ["parallel", "parallel", "reduction"]}
 // CHECK-SAME: outs(%{{.*}} : tensor<8x4096xf32>)
-// CHECK: %[[LEAST:.*]] = linalg.generic {indexing_maps = [#[[TURNED]], #[[ROW]]]
+// CHECK: %[[NEAR:.*]]:2 = linalg.generic {indexing_maps = [#[[TURNED]], #[[ROW]], #[[ROW]]]
 // CHECK-SAME: ins(%[[FAR_COLUMNS]] : tensor<8x4096xf32>)
-// CHECK: linalg.generic {indexing_maps = [#[[TURNED]], #[[ROW]], #[[ROW]]]
-// CHECK-SAME: ins(%[[FAR_COLUMNS]], %[[LEAST]] :
 // CHECK: linalg.index 1
+// CHECK: return %[[NEAR]]#1
 func.func @known(%x: tensor<4096x4xf32>, %c: tensor<8x4xf32>) -> tensor<4096xi64> {
   %zero = arith.constant 0.0 : f32
   %inf = arith.constant 0x7F800000 : f32

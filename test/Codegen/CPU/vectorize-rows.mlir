@@ -441,3 +441,40 @@ func.func @places_of_columns(%x: memref<?x32xi32>, %y: memref<32xi32>) {
   }
   return
 }
+
+// Places that count up from where a run says, held within the table, are those
+// of neighbours where the last of a vector is as far on as its lanes.
+// CHECK-LABEL: func @held(
+// CHECK-SAME: %[[TABLE:[^:]+]]: memref<100xf32>
+// CHECK: scf.for %[[I:.*]] = %c0 to %c96 step %c16
+// CHECK: %[[ACROSS:.*]] = arith.subi %{{.*}}, %[[FIRST:.*]] : index
+// CHECK: %[[ARE:.*]] = arith.cmpi eq, %[[ACROSS]], %c15
+// CHECK: scf.if %[[ARE]]
+// CHECK: vector.load %[[TABLE]][%[[FIRST]]] : memref<100xf32>, vector<16xf32>
+// CHECK: else
+// CHECK: vector.gather %[[TABLE]]
+// CHECK: scf.if
+// CHECK: vector.maskedload %[[TABLE]]
+// CHECK: else
+// CHECK: vector.gather %[[TABLE]]
+func.func @held(%table: memref<100xf32>, %by: memref<i64>, %y: memref<100xf32>) {
+  %zero = arith.constant 0 : i64
+  %c0 = arith.constant 0 : index
+  %c100 = arith.constant 100 : index
+  %last = arith.constant 99 : index
+  linalg.generic {indexing_maps = [affine_map<(d0) -> ()>, #each], iterator_types = ["parallel"]} ins(%by : memref<i64>) outs(%y : memref<100xf32>) {
+  ^bb0(%from: i64, %o: f32):
+    %n = linalg.index 0 : index
+    %i = arith.index_cast %n : index to i64
+    %s = arith.subi %i, %from : i64
+    %m = arith.maxsi %s, %zero : i64
+    %p = arith.index_cast %m : i64 to index
+    %negative = arith.cmpi slt, %p, %c0 : index
+    %wrapped = arith.addi %p, %c100 : index
+    %q = arith.select %negative, %wrapped, %p : index
+    %at = arith.minui %q, %last : index
+    %v = memref.load %table[%at] : memref<100xf32>
+    linalg.yield %v : f32
+  }
+  return
+}

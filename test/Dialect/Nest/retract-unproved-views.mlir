@@ -273,3 +273,41 @@ func.func @joined_and_apart(%x: memref<30x51xf32>, %y: memref<1530xf32>) {
   } {loopc.parallel}
   return
 }
+
+// Two results that are put together: each iteration writes one element of
+// either half, one of them by a view with an axis of one element more.
+// CHECK-LABEL: func @halves(
+// CHECK: loopc.parallel
+func.func @halves(%x: memref<64xf32>, %y: memref<64xf32>, %w: memref<128xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %low = memref.subview %w[0] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1]>>
+  %high = memref.subview %w[64] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1], offset: 64>>
+  %column = memref.expand_shape %high [[0, 1]] output_shape [64, 1] : memref<64xf32, strided<[1], offset: 64>> into memref<64x1xf32, strided<[1, 1], offset: 64>>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %a = memref.load %x[%i] : memref<64xf32>
+    %b = memref.load %y[%i] : memref<64xf32>
+    memref.store %a, %low[%i] : memref<64xf32, strided<[1]>>
+    memref.store %b, %column[%i, %c0] : memref<64x1xf32, strided<[1, 1], offset: 64>>
+  } {loopc.parallel}
+  return
+}
+
+// Parts that overlap by one element.
+// CHECK-LABEL: func @overlap(
+// CHECK-NOT: loopc.parallel
+func.func @overlap(%x: memref<64xf32>, %y: memref<64xf32>, %w: memref<128xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %low = memref.subview %w[0] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1]>>
+  %high = memref.subview %w[63] [64] [1] : memref<128xf32> to memref<64xf32, strided<[1], offset: 63>>
+  scf.for %i = %c0 to %c64 step %c1 {
+    %a = memref.load %x[%i] : memref<64xf32>
+    %b = memref.load %y[%i] : memref<64xf32>
+    memref.store %a, %low[%i] : memref<64xf32, strided<[1]>>
+    memref.store %b, %high[%i] : memref<64xf32, strided<[1], offset: 63>>
+  } {loopc.parallel}
+  return
+}

@@ -39,6 +39,7 @@ THEMES = (
     "carried",
     "growing",
     "algebra",
+    "algorithms",
     "decoders",
     "layers",
     "mixtures",

@@ -13,6 +13,7 @@
 // rank: how an operation's operands are indexed is known here, element by
 // element, so that a broadcast or a transpose is a shuffle.
 
+#include "Registers/Lanes.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -27,6 +28,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_CPUKEEPINREGISTERS
@@ -62,8 +64,6 @@ static bool combinesInAnyOrder(Operation *op) {
 }
 
 namespace {
-using Indices = SmallVector<int64_t>;
-
 class RegisterKeeper {
 public:
   RegisterKeeper(IRRewriter &rewriter, LoopOp loop, unsigned vectorBits)
@@ -79,6 +79,7 @@ private:
   bool isSmall(Type type) const;
   bool matches(linalg::GenericOp op) const;
   static Operation *findCombiner(linalg::GenericOp op);
+  static bool isReducedAsOne(linalg::GenericOp op);
 
   void vectorize(linalg::GenericOp op);
   IRMapping readOperands(linalg::GenericOp op, ArrayRef<int64_t> space);
@@ -92,6 +93,11 @@ private:
   void foldInsert(tensor::InsertSliceOp op);
 
   Value vectorOf(Value tensor);
+  bool isInRegisters(Value tensor);
+  Value sliceVector(tensor::ExtractSliceOp op);
+  Value insertVector(tensor::InsertSliceOp op);
+  Value putTogether(Value tensor);
+  void eraseReplaced();
   Value readWhole(Value tensor);
   Value writeRows(Value vector, ArrayRef<int64_t> shape, Value into,
                   ArrayRef<OpFoldResult> offsets, ArrayRef<unsigned> axes);
@@ -111,46 +117,15 @@ private:
   DenseMap<Value, Value> vectors;
   /// Those of carried values, read where the body begins.
   DenseMap<Value, Value> carried;
+  /// Operations on tensors that vectors are made without.
+  llvm::SetVector<Operation *> replaced;
 };
 } // namespace
-
-/// For each element of the space `ranges`, in C order, the number of the
-/// element of a tensor of `shape` that `map` leads to.
-static Indices elementsOf(AffineMap map, ArrayRef<int64_t> ranges,
-                          ArrayRef<int64_t> shape) {
-  Indices result, at(ranges.size(), 0);
-  for (int64_t n = 0, size = computeProduct(ranges); n < size; ++n) {
-    int64_t rest = n;
-    for (size_t k = ranges.size(); k-- > 0; rest /= ranges[k])
-      at[k] = rest % ranges[k];
-    int64_t element = 0;
-    for (auto [extent, place] : llvm::zip(shape, map.compose(at)))
-      element = element * extent + place;
-    result.push_back(element);
-  }
-  return result;
-}
-
-static ArrayRef<int64_t> shapeOf(Value tensor) {
-  return cast<RankedTensorType>(tensor.getType()).getShape();
-}
-
-/// The lanes of a vector that holds `count` elements; nobody reads those behind
-/// them. A power of two: LLVM 22 takes wrong lanes for some of the others where
-/// there is AVX (24 that come as 6 rows, the last 3 not behind the first 3).
-static int64_t lanesOf(int64_t count) { return llvm::PowerOf2Ceil(count); }
 
 /// Whether some numbers end the process: those of lanes that nobody reads, too.
 static bool mayTrap(Operation *op) {
   return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp,
              arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp>(op);
-}
-
-/// `from`, and its last one again for each lane behind them.
-static Indices fillLanes(ArrayRef<int64_t> from) {
-  Indices all(from);
-  all.resize(lanesOf(from.size()), from.back());
-  return all;
 }
 
 static int64_t countOf(Value vector) {
@@ -163,6 +138,9 @@ static int64_t countOf(Value vector) {
 
 bool RegisterKeeper::isSmall(Type type) const {
   auto tensor = dyn_cast<RankedTensorType>(type);
+  // A condition alone is one of numbers.
+  if (tensor && tensor.getRank() == 0 && tensor.getElementType().isInteger(1))
+    return true;
   if (!tensor || !tensor.hasStaticShape() || tensor.getNumElements() == 0 ||
       !isVectorElement(tensor.getElementType()))
     return false;
@@ -185,6 +163,14 @@ Operation *RegisterKeeper::findCombiner(linalg::GenericOp op) {
       !combiner->hasOneUse())
     return nullptr;
   return combiner;
+}
+
+/// True for reductions of one operand, and for sums of products that are one
+/// number: what is reduced is one vector, whose halves are put together.
+bool RegisterKeeper::isReducedAsOne(linalg::GenericOp op) {
+  return op.getNumDpsInputs() == 1 ||
+         (computeProduct(shapeOf(op.getDpsInits()[0])) == 1 &&
+          combinesInAnyOrder(findCombiner(op)));
 }
 
 bool RegisterKeeper::matches(linalg::GenericOp op) const {
@@ -213,7 +199,7 @@ bool RegisterKeeper::matches(linalg::GenericOp op) const {
   if (reduces && !findCombiner(op))
     return false;
   // Longer sums of products have kernels of their own.
-  if (reduces && op.getNumDpsInputs() != 1 &&
+  if (reduces && !isReducedAsOne(op) &&
       space / computeProduct(shapeOf(op.getDpsInits()[0])) > kMaxProducts)
     return false;
   if (!reduces && op.getNumParallelLoops() != op.getNumLoops())
@@ -246,14 +232,6 @@ Value RegisterKeeper::shuffle(Value vector, ArrayRef<int64_t> from) {
   if (count == 1)
     return splat(vector::ExtractOp::create(b, vector, int64_t(0)), lanes);
   return vector::ShuffleOp::create(b, vector, vector, fillLanes(from));
-}
-
-/// The indices of row `row` of a tensor of `shape`, its last axis aside.
-static Indices rowIndices(ArrayRef<int64_t> shape, int64_t row) {
-  Indices at(shape.size(), 0);
-  for (size_t k = shape.size() - 1; k-- > 0; row /= shape[k])
-    at[k] = row % shape[k];
-  return at;
 }
 
 Value RegisterKeeper::readWhole(Value tensor) {
@@ -326,9 +304,101 @@ Value RegisterKeeper::materialize(Value vector, Type type) {
   return made;
 }
 
+/// True for what is in registers, or can be put together there.
+bool RegisterKeeper::isInRegisters(Value tensor) {
+  if (vectors.contains(tensor) || carried.contains(tensor))
+    return true;
+  if (!isSmall(tensor.getType()) || shapeOf(tensor).empty())
+    return false;
+  if (llvm::is_contained(loop.getCarriedArgs(), tensor))
+    return true;
+  Operation *made = tensor.getDefiningOp();
+  if (!made || made->getParentOfType<LoopOp>() != loop)
+    return false;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(made))
+    return isKnownSlice(slice, slice.getSourceType().getShape()) &&
+           isInRegisters(slice.getSource());
+  if (auto slice = dyn_cast<tensor::InsertSliceOp>(made))
+    return isKnownSlice(slice, slice.getDestType().getShape()) &&
+           isSmall(slice.getSourceType()) &&
+           slice.getSourceType().getRank() != 0 &&
+           (slice.getDest().getDefiningOp<tensor::EmptyOp>() ||
+            isInRegisters(slice.getDest()));
+  return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(made) &&
+         isInRegisters(made->getOperand(0));
+}
+
+/// The elements of a slice of what is in a register.
+Value RegisterKeeper::sliceVector(tensor::ExtractSliceOp op) {
+  return shuffle(vectorOf(op.getSource()),
+                 placesOfSlice(op, op.getSourceType().getShape()));
+}
+
+/// What a slice is put into, in registers.
+Value RegisterKeeper::insertVector(tensor::InsertSliceOp op) {
+  int64_t count = op.getDestType().getNumElements(), lanes = lanesOf(count);
+  Indices places = placesOfSlice(op, op.getDestType().getShape());
+  Value source = vectorOf(op.getSource());
+  // Each lane has the element that goes there, or any.
+  Indices from(count, 0);
+  for (auto [element, place] : llvm::enumerate(places))
+    from[place] = element;
+  source = shuffle(source, from);
+  if (op.getDest().getDefiningOp<tensor::EmptyOp>())
+    return source;
+  Value into = vectorOf(op.getDest());
+  Indices lanesFrom = llvm::to_vector(llvm::seq<int64_t>(0, lanes));
+  for (int64_t place : places)
+    lanesFrom[place] = lanes + place;
+  return vector::ShuffleOp::create(b, into, source, lanesFrom);
+}
+
+/// What is computed of vectors without arithmetic, where `tensor` is made; null
+/// where it is not such. What else reads the tensor reads what the vector is
+/// written to, as one.
+Value RegisterKeeper::putTogether(Value tensor) {
+  Operation *made = tensor.getDefiningOp();
+  if (!isa_and_nonnull<tensor::ExtractSliceOp, tensor::InsertSliceOp,
+                       tensor::ExpandShapeOp, tensor::CollapseShapeOp>(made) ||
+      !isInRegisters(tensor))
+    return {};
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(made);
+  Value vector;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(made))
+    vector = sliceVector(slice);
+  else if (auto slice = dyn_cast<tensor::InsertSliceOp>(made))
+    vector = insertVector(slice);
+  else
+    vector = vectorOf(made->getOperand(0));
+  vectors[tensor] = vector;
+  if (replaced.insert(made)) {
+    Value whole = materialize(vector, tensor.getType());
+    rewriter.replaceAllUsesWith(tensor, whole);
+  }
+  return vector;
+}
+
+/// Operations that nobody reads any more would keep what they read in memory.
+void RegisterKeeper::eraseReplaced() {
+  SmallVector<Operation *> ops = replaced.takeVector();
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation *&op : ops)
+      if (op && op->use_empty()) {
+        vectors.erase(op->getResult(0));
+        rewriter.eraseOp(op);
+        op = nullptr;
+        changed = true;
+      }
+  }
+}
+
 Value RegisterKeeper::vectorOf(Value tensor) {
   if (Value known = vectors.lookup(tensor))
     return known;
+  if (Value made = putTogether(tensor))
+    return made;
   int64_t count = computeProduct(shapeOf(tensor));
   if (auto fill = tensor.getDefiningOp<linalg::FillOp>())
     return splat(fill.getInputs().front(), lanesOf(count));
@@ -499,7 +569,7 @@ void RegisterKeeper::vectorize(linalg::GenericOp op) {
   if (op.getNumReductionLoops() > 0) {
     Operation *combiner = findCombiner(op);
     Value vector;
-    if (op.getNumDpsInputs() > 1) {
+    if (!isReducedAsOne(op)) {
       vector = combineParts(op, combiner);
     } else {
       IRMapping mapping =
@@ -575,6 +645,11 @@ unsigned RegisterKeeper::vectorize() {
   });
   for (linalg::GenericOp op : small)
     vectorize(op);
+  // What is carried stays in registers where it is put together there.
+  for (Value yielded : loop.getYield().getCarried())
+    if (!small.empty() && isSmall(yielded.getType()))
+      (void)putTogether(yielded);
+  eraseReplaced();
   auto users = collectOps(loop, [&](Operation *op) {
     return isa<tensor::ExtractOp, tensor::InsertSliceOp>(op);
   });

@@ -22,6 +22,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/CpuModel.h"
+#include "loopc/Tensor/FirstOfColumns.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -29,6 +30,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_CPUREDUCECOLUMNS
@@ -303,6 +305,12 @@ struct CpuReduceColumns : loopc::impl::CpuReduceColumnsBase<CpuReduceColumns> {
     for (ReducedRows &rows : all)
       rows.rewrite(rewriter);
     numTurned += all.size();
+    if (all.empty())
+      return;
+    // What looked for extrema along rows may do so along columns now.
+    RewritePatternSet patterns(&getContext());
+    populateFirstOfColumns(patterns);
+    walkAndApplyPatterns(getOperation(), std::move(patterns));
   }
 };
 } // namespace

@@ -49,6 +49,9 @@ private:
                        mlir::IRMapping &known);
   mlir::Value read(mlir::memref::LoadOp load, const mlir::IRMapping &mapping,
                    mlir::ValueRange at, mlir::Value mask);
+  mlir::Value gatherOrLoad(mlir::memref::LoadOp load, mlir::ValueRange place,
+                           mlir::Value apart, mlir::ValueRange at,
+                           mlir::Value mask);
   mlir::Value readOneOrRow(mlir::Value buffer, mlir::ValueRange place,
                            mlir::Value condition, bool isOneIfTrue,
                            mlir::Value mask);

@@ -145,6 +145,48 @@ Value loopc::findOnePlace(Value value, linalg::GenericOp op, unsigned dim,
              : Value();
 }
 
+/// `value` without what a negative number is made one from the end by, and the
+/// bound that what is checked elsewhere is held below:
+///
+///     minui(select(%value < 0, %value + %extent, %value), %extent - 1)
+static Value withoutWrap(Value value) {
+  if (auto last = value.getDefiningOp<arith::MinUIOp>())
+    value = last.getLhs();
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  if (!select)
+    return value;
+  Value from = select.getFalseValue();
+  auto negative = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  auto fromEnd = select.getTrueValue().getDefiningOp<arith::AddIOp>();
+  bool isWrap = negative && fromEnd &&
+                negative.getPredicate() == arith::CmpIPredicate::slt &&
+                negative.getLhs() == from && fromEnd.getLhs() == from &&
+                matchPattern(negative.getRhs(), m_Zero());
+  return isWrap ? from : value;
+}
+
+/// Numbers that count up by one along `dim`, but where they meet a bound.
+static bool isBounded(Value value, linalg::GenericOp op, unsigned dim) {
+  Operation *made = value.getDefiningOp();
+  if (auto number = dyn_cast_if_present<linalg::IndexOp>(made))
+    return number.getDim() == dim;
+  if (!made || made->getBlock() != op.getBody() ||
+      !(value.getType().isIndex() || value.getType().isInteger(64)))
+    return false;
+  if (isa<arith::IndexCastOp>(made))
+    return isBounded(made->getOperand(0), op, dim);
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp>(made))
+    return false;
+  Value first = made->getOperand(0), second = made->getOperand(1);
+  if (!isa<arith::SubIOp>(made) && !variesAlong(first, op, dim))
+    std::swap(first, second);
+  return !variesAlong(second, op, dim) && isBounded(first, op, dim);
+}
+
+bool loopc::isBoundedNumber(Value value, linalg::GenericOp op, unsigned dim) {
+  return isBounded(withoutWrap(value), op, dim);
+}
+
 int64_t loopc::repeatsAlong(Value value, linalg::GenericOp op, unsigned dim) {
   constexpr int64_t kMost = 16;
   int64_t times = 1;

@@ -65,6 +65,12 @@ bool isNumberAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
 mlir::Value findOnePlace(mlir::Value value, mlir::linalg::GenericOp op,
                          unsigned dim, bool &isOneIfTrue);
 
+/// True if `value`, an index in the body of `op`, counts up by one along axis
+/// `dim`, but where it meets a bound or goes on at the other end of an axis: it
+/// has come as far as it was counted only where it met none.
+bool isBoundedNumber(mlir::Value value, mlir::linalg::GenericOp op,
+                     unsigned dim);
+
 /// How many elements along axis `dim` have the same number, a power of two, if
 /// `value`, an index in the body of `op`, is that of the element divided by it;
 /// else 0.

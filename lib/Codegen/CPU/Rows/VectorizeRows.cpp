@@ -103,6 +103,8 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
       place.push_back(numberOf(value, at, known));
     }
   }
+  if (apart && isBoundedNumber(load.getIndices().back(), op, last))
+    return gatherOrLoad(load, place, apart, at, mask);
   if (apart)
     return gatherLanes(b, load.getMemRef(), place, apart, mask, plan.lanes);
   if (!variesAlong(load.getResult(), op, last))
@@ -113,6 +115,39 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
   if (times)
     return repeatLanes(b, load.getMemRef(), place, mask, times, plan.lanes);
   return loadLanes(b, load.getMemRef(), place, mask, plan.lanes);
+}
+
+/// What `load` reads at places that count up by one but where they meet a
+/// bound, or begin again: neighbours in most vectors, which those are whose
+/// last place is as far from the first as there are lanes.
+Value RowVectorizer::gatherOrLoad(memref::LoadOp load, ValueRange place,
+                                  Value apart, ValueRange at, Value mask) {
+  Value value = load.getIndices().back();
+  Value distance = index(plan.lanes - 1);
+  if (mask)
+    distance = b.createOrFold<arith::SubIOp>(
+        mask.getDefiningOp<vector::CreateMaskOp>().getOperand(0), index(1));
+  Place end(at.begin(), at.end());
+  end[last] = b.createOrFold<arith::AddIOp>(end[last], distance);
+  IRMapping knownFirst, knownLast;
+  Value first = numberOf(value, at, knownFirst);
+  Value across =
+      b.createOrFold<arith::SubIOp>(numberOf(value, end, knownLast), first);
+  Value areNeighbours =
+      b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, across, distance);
+  auto row = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder in(loc, builder);
+    SmallVector<Value> from(place);
+    from.back() = first;
+    scf::YieldOp::create(
+        in, loadLanes(in, load.getMemRef(), from, mask, plan.lanes));
+  };
+  auto gather = [&](OpBuilder &builder, Location loc) {
+    ImplicitLocOpBuilder in(loc, builder);
+    scf::YieldOp::create(
+        in, gatherLanes(in, load.getMemRef(), place, apart, mask, plan.lanes));
+  };
+  return scf::IfOp::create(b, areNeighbours, row, gather).getResult(0);
 }
 
 /// The neighbours of `buffer` from `place` on, or the element there for all of

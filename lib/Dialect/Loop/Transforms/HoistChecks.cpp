@@ -6,14 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-// loop-hoist-checks: that the number of the iteration is a valid index is
-// checked once for all iterations.
+// loop-hoist-checks: that the number of the iteration, or one at a known
+// distance from it, is a valid index is checked once for all iterations.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -29,11 +30,30 @@ using namespace loopc::loop;
 using arith::CmpIPredicate;
 
 namespace {
-/// `check`, which holds while the number of the iteration is below `extent`.
+/// `factor` times the number of the iteration, and what is added to it.
+struct Linear {
+  /// 1 or -1.
+  int factor = 1;
+  int64_t constant = 0;
+  /// Values from outside of the loop that are added, or else subtracted.
+  SmallVector<std::pair<Value, bool>> terms;
+
+  bool isNumber() const {
+    return factor == 1 && constant == 0 && terms.empty();
+  }
+};
+
+/// `check`, which holds up to an iteration: while an index is below an extent,
+/// or in none or all where its condition does not change.
 struct Bound {
   CheckOp check;
+  /// The comparison with the extent; null where the condition does not change.
   arith::CmpIOp compare;
-  Value extent;
+  Linear index;
+  /// Indices below 0 count from the end.
+  bool wraps = false;
+  /// The first iteration in which it does not hold.
+  Value firstFailing;
 };
 
 class CheckHoisting {
@@ -45,11 +65,25 @@ public:
   unsigned run();
 
 private:
+  std::optional<Linear> linearOf(Value value);
   bool isNumber(Value value);
+  bool isNeverNegative(Value value);
+  bool canBeComputedBefore(Value value);
+  Value computeBefore(Value value, Value iteration, IRMapping &known);
   void foldSigns();
   std::optional<Bound> boundOf(CheckOp check);
-  void hoist(Bound bound, ArrayRef<Bound> all, Value trips);
-  void foldClamps(Value extent);
+  Value firstFailing(Bound &bound);
+  void hoist(Bound &bound, MutableArrayRef<Bound> later, Value trips);
+  void foldClamps(Bound &bound);
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value asIndex(Value value) {
+    return value.getType().isIndex()
+               ? value
+               : b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
+  }
 
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
@@ -57,14 +91,58 @@ private:
 };
 } // namespace
 
+/// `value` as a linear function of the number of the iteration, computed with
+/// 64 bits.
+std::optional<Linear> CheckHoisting::linearOf(Value value) {
+  if (value == loop.getCounter())
+    return Linear();
+  Operation *made = value.getDefiningOp();
+  if (!made || made->getBlock() != loop.getLoopBody() ||
+      !(value.getType().isIndex() || value.getType().isInteger(64)))
+    return std::nullopt;
+  if (auto cast = dyn_cast<arith::IndexCastOp>(made))
+    return linearOf(cast.getIn());
+  if (!isa<arith::AddIOp, arith::SubIOp>(made))
+    return std::nullopt;
+  bool subtracts = isa<arith::SubIOp>(made);
+  Value term = made->getOperand(1), rest = made->getOperand(0);
+  bool isReversed = loop.isDefinedOutsideOfLoop(rest);
+  if (isReversed)
+    std::swap(term, rest);
+  std::optional<Linear> linear = linearOf(rest);
+  if (!linear || !loop.isDefinedOutsideOfLoop(term))
+    return std::nullopt;
+  if (subtracts && isReversed) {
+    linear->factor = -linear->factor;
+    linear->constant = -linear->constant;
+    for (auto &[_, isAdded] : linear->terms)
+      isAdded = !isAdded;
+  }
+  bool isAdded = !subtracts || isReversed;
+  if (std::optional<int64_t> constant = getConstantIntValue(term)) {
+    // Extents and distances of them have no more bits.
+    constexpr int64_t kMost = int64_t(1) << 48;
+    if (*constant > kMost || *constant < -kMost ||
+        std::abs(linear->constant) > kMost)
+      return std::nullopt;
+    linear->constant += isAdded ? *constant : -*constant;
+  } else {
+    linear->terms.push_back({term, isAdded});
+  }
+  return linear;
+}
+
 /// True for the number of the iteration.
 bool CheckHoisting::isNumber(Value value) {
-  while (auto cast = value.getDefiningOp<arith::IndexCastOp>()) {
-    if (!value.getType().isIndex() && !value.getType().isInteger(64))
-      return false;
-    value = cast.getIn();
-  }
-  return value == loop.getCounter();
+  std::optional<Linear> linear = linearOf(value);
+  return linear && linear->isNumber();
+}
+
+/// True for the number of the iteration, or more by a constant.
+bool CheckHoisting::isNeverNegative(Value value) {
+  std::optional<Linear> linear = linearOf(value);
+  return linear && linear->factor == 1 && linear->constant >= 0 &&
+         linear->terms.empty();
 }
 
 /// select(i < 0, i + n, i)  ->  i
@@ -72,74 +150,175 @@ void CheckHoisting::foldSigns() {
   for (auto compare :
        llvm::make_early_inc_range(loop.getLoopBody()->getOps<arith::CmpIOp>()))
     if (compare.getPredicate() == CmpIPredicate::slt &&
-        isNumber(compare.getLhs()) && matchPattern(compare.getRhs(), m_Zero()))
+        isNeverNegative(compare.getLhs()) &&
+        matchPattern(compare.getRhs(), m_Zero()))
       for (Operation *user : llvm::make_early_inc_range(compare->getUsers()))
         if (auto select = dyn_cast<arith::SelectOp>(user);
             select && select.getCondition() == compare.getResult())
           rewriter.replaceOp(select, select.getFalseValue());
 }
 
-std::optional<Bound> CheckHoisting::boundOf(CheckOp check) {
-  auto compare = check.getCondition().getDefiningOp<arith::CmpIOp>();
-  if (!compare ||
-      (compare.getPredicate() != CmpIPredicate::ult &&
-       compare.getPredicate() != CmpIPredicate::slt) ||
-      !isNumber(compare.getLhs()) ||
-      !loop.isDefinedOutsideOfLoop(compare.getRhs()))
-    return std::nullopt;
-  for (Value value : check.getValues())
-    if (!isNumber(value) && !loop.isDefinedOutsideOfLoop(value))
-      return std::nullopt;
-  if (Value iteration = check.getIteration(); iteration && !isNumber(iteration))
-    return std::nullopt;
-  return Bound{check, compare, compare.getRhs()};
+/// True if `value` depends on nothing in the loop but the iteration's number.
+bool CheckHoisting::canBeComputedBefore(Value value) {
+  if (loop.isDefinedOutsideOfLoop(value) || value == loop.getCounter())
+    return true;
+  Operation *made = value.getDefiningOp();
+  return made && made->getBlock() == loop.getLoopBody() &&
+         made->getNumRegions() == 0 && isPure(made) &&
+         llvm::all_of(made->getOperands(), [&](Value operand) {
+           return canBeComputedBefore(operand);
+         });
 }
 
-/// Before the loop: `trips` does not exceed the extent. Where several checks
-/// fail it is the first that an iteration would have come to (loop_order).
-void CheckHoisting::hoist(Bound bound, ArrayRef<Bound> all, Value trips) {
-  auto asIndex = [&](Value value) {
+/// What `value` is in `iteration`.
+Value CheckHoisting::computeBefore(Value value, Value iteration,
+                                   IRMapping &known) {
+  if (loop.isDefinedOutsideOfLoop(value))
+    return value;
+  if (value == loop.getCounter())
     return value.getType().isIndex()
-               ? value
-               : b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
-  };
-  Value extent = asIndex(bound.extent);
-  bool isUnsigned = bound.compare.getPredicate() == CmpIPredicate::ult;
-  // No iteration's number is below a negative one, but there may be none.
-  if (!isUnsigned && !isSizeOfExtents(extent))
-    extent = b.createOrFold<arith::MaxSIOp>(
-        extent, arith::ConstantIndexOp::create(b, 0));
-  Value holds = b.createOrFold<arith::CmpIOp>(
-      isUnsigned ? CmpIPredicate::ule : CmpIPredicate::sle, trips, extent);
-  bool before = true;
-  for (Bound other : all) {
-    if (other.check == bound.check) {
-      before = false;
-      continue;
-    }
-    if (other.extent == bound.extent)
-      continue;
-    Value earlier = b.createOrFold<arith::CmpIOp>(
-        before ? CmpIPredicate::ule : CmpIPredicate::ult, asIndex(other.extent),
-        extent);
-    holds = b.createOrFold<arith::OrIOp>(holds, earlier);
+               ? iteration
+               : b.createOrFold<arith::IndexCastOp>(value.getType(), iteration);
+  if (Value done = known.lookupOrNull(value))
+    return done;
+  Operation *made = value.getDefiningOp();
+  SmallVector<Value> operands;
+  for (Value operand : made->getOperands())
+    operands.push_back(computeBefore(operand, iteration, known));
+  Operation *copy = b.clone(*made);
+  copy->setOperands(operands);
+  SmallVector<Value> folded;
+  if (succeeded(b.tryFold(copy, folded)) && !folded.empty()) {
+    b.setInsertionPoint(loop);
+    rewriter.replaceOp(copy, folded);
+    known.map(made->getResults(), folded);
+  } else {
+    known.map(made->getResults(), copy->getResults());
   }
-  auto inFailing = [&](Value value) -> Value {
-    if (!isNumber(value))
-      return value;
-    return value.getType().isIndex()
+  return known.lookup(value);
+}
+
+std::optional<Bound> CheckHoisting::boundOf(CheckOp check) {
+  Bound bound;
+  bound.check = check;
+  for (Value value : check.getValues())
+    if (!canBeComputedBefore(value))
+      return std::nullopt;
+  if (Value iteration = check.getIteration();
+      iteration && !canBeComputedBefore(iteration))
+    return std::nullopt;
+  if (loop.isDefinedOutsideOfLoop(check.getCondition()))
+    return bound;
+  auto compare = check.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare || !loop.isDefinedOutsideOfLoop(compare.getRhs()) ||
+      (compare.getPredicate() != CmpIPredicate::ult &&
+       compare.getPredicate() != CmpIPredicate::slt))
+    return std::nullopt;
+  bound.compare = compare;
+  Value extent = compare.getRhs(), index = compare.getLhs();
+  if (auto select = index.getDefiningOp<arith::SelectOp>()) {
+    index = select.getFalseValue();
+    auto negative = select.getCondition().getDefiningOp<arith::CmpIOp>();
+    auto fromEnd = select.getTrueValue().getDefiningOp<arith::AddIOp>();
+    if (!negative || negative.getPredicate() != CmpIPredicate::slt ||
+        negative.getLhs() != index ||
+        !matchPattern(negative.getRhs(), m_Zero()) || !fromEnd ||
+        fromEnd.getLhs() != index ||
+        !isEqualConstantIntOrValue(fromEnd.getRhs(), extent))
+      return std::nullopt;
+    bound.wraps = true;
+  }
+  std::optional<Linear> linear = linearOf(index);
+  if (!linear)
+    return std::nullopt;
+  bound.index = *linear;
+  bool isOfExtents = isSizeOfExtents(asIndex(extent));
+  bool isUnsigned = compare.getPredicate() == CmpIPredicate::ult;
+  if (!bound.index.isNumber() && (!isUnsigned || !isOfExtents))
+    return std::nullopt;
+  return bound;
+}
+
+/// The first iteration in which the check does not hold:
+///
+///     i + c < n   n - c   where c is an index itself; else 0
+///     c - i < n   c + 1 (c + n + 1 if c wraps around), likewise
+Value CheckHoisting::firstFailing(Bound &bound) {
+  if (!bound.compare)
+    return b.createOrFold<arith::SelectOp>(
+        bound.check.getCondition(), index(std::numeric_limits<int64_t>::max()),
+        index(0));
+  Value extent = asIndex(bound.compare.getRhs());
+  if (bound.index.isNumber()) {
+    // No iteration's number is below a negative one, but there may be none.
+    bool isUnsigned = bound.compare.getPredicate() == CmpIPredicate::ult;
+    return isUnsigned || isSizeOfExtents(extent)
                ? extent
-               : b.createOrFold<arith::IndexCastOp>(value.getType(), extent);
-  };
+               : b.createOrFold<arith::MaxSIOp>(extent, index(0));
+  }
+  Value first = index(bound.index.constant);
+  for (auto [term, isAdded] : bound.index.terms)
+    first = isAdded ? b.createOrFold<arith::AddIOp>(first, asIndex(term))
+                    : b.createOrFold<arith::SubIOp>(first, asIndex(term));
+  Value least =
+      bound.wraps ? b.createOrFold<arith::SubIOp>(index(0), extent) : index(0);
+  Value isIndex = b.createOrFold<arith::AndIOp>(
+      b.createOrFold<arith::CmpIOp>(CmpIPredicate::sge, first, least),
+      b.createOrFold<arith::CmpIOp>(CmpIPredicate::slt, first, extent));
+  Value beyond =
+      bound.index.factor == 1
+          ? b.createOrFold<arith::SubIOp>(extent, first)
+          : b.createOrFold<arith::AddIOp>(
+                b.createOrFold<arith::SubIOp>(first, least), index(1));
+  return b.createOrFold<arith::SelectOp>(isIndex, beyond, index(0));
+}
+
+/// Before the loop: `trips` does not exceed the first iteration that fails.
+/// Where several checks fail it is the first that an iteration would have come
+/// to (loop_order): what is checked earlier ends the run, and where one of the
+/// `later` ones fails in an earlier iteration, this one holds.
+void CheckHoisting::hoist(Bound &bound, MutableArrayRef<Bound> later,
+                          Value trips) {
+  Value holds;
+  if (bound.compare) {
+    // Unsigned extents need not be sizes.
+    bool isUnsigned = bound.index.isNumber() &&
+                      bound.compare.getPredicate() == CmpIPredicate::ult;
+    holds = b.createOrFold<arith::CmpIOp>(isUnsigned ? CmpIPredicate::ule
+                                                     : CmpIPredicate::sle,
+                                          trips, bound.firstFailing);
+    for (Bound &other : later)
+      if (other.firstFailing != bound.firstFailing)
+        holds = b.createOrFold<arith::OrIOp>(
+            holds, b.createOrFold<arith::CmpIOp>(CmpIPredicate::ult,
+                                                 other.firstFailing,
+                                                 bound.firstFailing));
+  } else {
+    Value none =
+        b.createOrFold<arith::CmpIOp>(CmpIPredicate::sle, trips, index(0));
+    holds =
+        matchPattern(none, m_Zero())
+            ? bound.check.getCondition()
+            : b.createOrFold<arith::OrIOp>(bound.check.getCondition(), none);
+  }
+  if (matchPattern(holds, m_One()))
+    return;
+  Value iteration = bound.compare ? bound.firstFailing : index(0);
+  IRMapping known;
   SmallVector<Value> values;
   for (Value value : bound.check.getValues())
-    values.push_back(inFailing(value));
-  CheckOp::create(b, holds, bound.check.getMessageAttr(), values,
-                  inFailing(loop.getCounter()));
+    values.push_back(computeBefore(value, iteration, known));
+  Value given = bound.check.getIteration();
+  CheckOp::create(
+      b, holds, bound.check.getMessageAttr(), values,
+      computeBefore(given ? given : loop.getCounter(), iteration, known));
 }
 
 /// min(i, max(extent - 1, 0))  ->  i, which is below the extent.
-void CheckHoisting::foldClamps(Value extent) {
+void CheckHoisting::foldClamps(Bound &bound) {
+  if (!bound.compare)
+    return;
+  Value extent = bound.compare.getRhs();
   auto isLast = [&](Value value) {
     if (std::optional<int64_t> last = getConstantIntValue(value))
       return getConstantIntValue(extent) == *last + 1;
@@ -154,9 +333,13 @@ void CheckHoisting::foldClamps(Value extent) {
            matchPattern(add.getRhs(), m_ConstantInt(&offset)) &&
            offset.isAllOnes();
   };
+  auto isIndex = [&](Value value) {
+    return value == bound.compare.getLhs() ||
+           (bound.index.isNumber() && isNumber(value));
+  };
   SmallVector<Operation *> clamps;
   for (Operation &op : *loop.getLoopBody())
-    if (isa<arith::MinUIOp, arith::MinSIOp>(op) && isNumber(op.getOperand(0)) &&
+    if (isa<arith::MinUIOp, arith::MinSIOp>(op) && isIndex(op.getOperand(0)) &&
         isLast(op.getOperand(1)))
       clamps.push_back(&op);
   for (Operation *clamp : clamps)
@@ -188,13 +371,14 @@ unsigned CheckHoisting::run() {
   if (bounds.empty())
     return 0;
   Value trips = tripsAsIndex(b, b.getLoc(), loop.getTripCount());
-  for (Bound bound : bounds)
-    hoist(bound, bounds, trips);
-  for (Bound bound : bounds) {
-    b.setInsertionPoint(bound.check);
+  for (Bound &bound : bounds)
+    bound.firstFailing = firstFailing(bound);
+  for (auto [k, bound] : llvm::enumerate(bounds))
+    hoist(bound, MutableArrayRef(bounds).drop_front(k + 1), trips);
+  for (Bound &bound : bounds)
+    foldClamps(bound);
+  for (Bound &bound : bounds)
     rewriter.eraseOp(bound.check);
-    foldClamps(bound.extent);
-  }
   eraseDeadOps(rewriter, *loop.getLoopBody());
   return bounds.size();
 }

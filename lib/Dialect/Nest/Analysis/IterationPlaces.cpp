@@ -370,6 +370,27 @@ bool IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
   return true;
 }
 
+/// Makes `place` in `view` one in what that is a view of, if axes of one
+/// element are all that it has more; false for others.
+bool IterationPlaces::enterExpanded(memref::ExpandShapeOp view, Place &place) {
+  ArrayRef<int64_t> shape = view.getResultType().getShape();
+  SmallVector<Sum, 1> indices;
+  SmallVector<int64_t> extents;
+  for (ArrayRef<int64_t> group : view.getReassociationIndices()) {
+    SmallVector<int64_t, 1> several(llvm::make_filter_range(
+        group, [&](int64_t axis) { return shape[axis] != 1; }));
+    if (several.size() > 1)
+      return false;
+    int64_t axis = several.empty() ? group.front() : several.front();
+    indices.push_back(place.indices[axis]);
+    extents.push_back(place.extents[axis]);
+  }
+  place.indices = std::move(indices);
+  place.extents = std::move(extents);
+  place.base = view.getSrc();
+  return true;
+}
+
 /// True if `index`, and `length` elements from there on, is within an axis of
 /// `extent` elements in all iterations.
 bool IterationPlaces::isWithin(const Sum &index, int64_t length,
@@ -468,6 +489,9 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access,
     }
     if (auto view = dyn_cast<memref::CollapseShapeOp>(op);
         view && entersCollapsed && enterCollapsed(view, place))
+      continue;
+    if (auto view = dyn_cast<memref::ExpandShapeOp>(op);
+        view && enterExpanded(view, place))
       continue;
     if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
       place.elements = rangeOf(view);
@@ -652,6 +676,30 @@ bool IterationPlaces::areInOneDivided(ArrayRef<Place> places) const {
   return areInOnePart(ranges);
 }
 
+/// True if some of `places`, in all iterations, are in front of an element
+/// along an axis and the others are not, and an iteration has parts of its own
+/// of either: what is put together of several results.
+bool IterationPlaces::areInTwoParts(ArrayRef<Place> places) const {
+  for (size_t axis = 0; axis < places.front().indices.size(); ++axis)
+    for (const Place &first : places) {
+      int64_t bound = first.indices[axis].constant;
+      SmallVector<Place, 1> before, behind;
+      for (const Place &place : places) {
+        Sum distance = place.indices[axis];
+        distance.constant -= bound;
+        std::optional<Sum> least = findFirst(distance);
+        if (least && isNonNegative(*least))
+          behind.push_back(place);
+        else if (isWithin(place.indices[axis], place.extents[axis], bound))
+          before.push_back(place);
+      }
+      if (!before.empty() && !behind.empty() &&
+          before.size() + behind.size() == places.size())
+        return areInOnePart(before) && areInOnePart(behind);
+    }
+  return false;
+}
+
 /// True if what an iteration does at `places`, of one buffer, none of them is
 /// done by another one.
 bool IterationPlaces::areInOnePart(ArrayRef<Place> places) const {
@@ -661,6 +709,8 @@ bool IterationPlaces::areInOnePart(ArrayRef<Place> places) const {
                place.ranges.size() != one.ranges.size();
       }))
     return false;
+  if (areInTwoParts(places))
+    return true;
   if (one.elements)
     return true;
   for (size_t axis = 0; axis < one.ranges.size(); ++axis)

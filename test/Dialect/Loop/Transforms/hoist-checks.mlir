@@ -29,7 +29,8 @@ func.func @gather(%n: i64, %x: tensor<?x4xf32>, %extent: index, %s0: tensor<4xf3
 }
 
 // Of two checks that fail the first that an iteration comes to is the error:
-// the later one holds where the other extent is smaller.
+// the first one holds where the other extent is smaller, and where it does not
+// hold the run ends before the second.
 // CHECK-LABEL: func @two(
 // CHECK-SAME: %[[N:[^:]+]]: i64, %[[A:[^:]+]]: index, %[[B:[^:]+]]: index
 // CHECK: %[[FIRST:.*]] = arith.cmpi ule, %{{.*}}, %[[A]]
@@ -37,9 +38,8 @@ func.func @gather(%n: i64, %x: tensor<?x4xf32>, %extent: index, %s0: tensor<4xf3
 // CHECK: %[[OK:.*]] = arith.ori %[[FIRST]], %[[EARLIER]]
 // CHECK: loop.check %[[OK]], "a {}"
 // CHECK: %[[SECOND:.*]] = arith.cmpi ule, %{{.*}}, %[[B]]
-// CHECK: %[[BEFORE:.*]] = arith.cmpi ule, %[[A]], %[[B]]
-// CHECK: %[[OK2:.*]] = arith.ori %[[SECOND]], %[[BEFORE]]
-// CHECK: loop.check %[[OK2]], "b {}"
+// CHECK-NEXT: %[[AT:.*]] = arith.index_cast %[[B]]
+// CHECK-NEXT: loop.check %[[SECOND]], "b {}"
 func.func @two(%n: i64, %a: index, %b: index, %s0: i64) -> i64 {
   %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
     %p = arith.index_cast %i : i64 to index
@@ -99,4 +99,100 @@ func.func @below_a_number_of_data(%n: i64, %extent: index, %x: tensor<?xf32>) ->
     loop.yield while(%c : i1) carried(%b : tensor<?xf32>)
   }
   return %y : tensor<?xf32>
+}
+
+// The element behind that of the iteration: the extent is as much smaller. What
+// is said is what would have been said in the first iteration that fails.
+// CHECK-LABEL: func @next(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[X:[^:]+]]: tensor<?xf32>
+func.func @next(%n: i64, %x: tensor<?xf32>, %s0: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i64
+  %extent = tensor.dim %x, %c0 : tensor<?xf32>
+  // CHECK-DAG: %[[C1:.*]] = arith.constant 1 : index
+  // CHECK-DAG: %[[E:.*]] = tensor.dim %[[X]]
+  // CHECK: %[[HAS_ONE:.*]] = arith.cmpi sgt, %[[E]], %[[C1]]
+  // CHECK: %[[LESS:.*]] = arith.subi %[[E]], %[[C1]]
+  // CHECK: %[[FIRST:.*]] = arith.select %[[HAS_ONE]], %[[LESS]], %{{.*}}
+  // CHECK: %[[OK:.*]] = arith.cmpi sle, %{{.*}}, %[[FIRST]]
+  // CHECK: %[[I:.*]] = arith.index_cast %[[FIRST]] : index to i64
+  // CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %{{.*}} : i64
+  // CHECK: loop.check %[[OK]], "{} of {}"(%[[NEXT]], %[[E]] : i64, index) iteration
+  // CHECK: loop.loop
+  // CHECK-NOT: loop.check
+  // CHECK-NOT: arith.select
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : f32) {
+    %next = arith.addi %i, %one : i64
+    %p = arith.index_cast %next : i64 to index
+    %negative = arith.cmpi slt, %p, %c0 : index
+    %wrapped = arith.addi %p, %extent : index
+    %q = arith.select %negative, %wrapped, %p : index
+    %ok = arith.cmpi ult, %q, %extent : index
+    loop.check %ok, "{} of {}"(%next, %extent : i64, index)
+    %v = tensor.extract %x[%q] : tensor<?xf32>
+    %t = arith.addf %s, %v : f32
+    loop.yield while(%c : i1) carried(%t : f32)
+  }
+  return %r : f32
+}
+
+// Elements counted from the end, one of them behind it: nothing is left to
+// check in loops of known trips, inner ones first. The element before the first
+// is the last one, as it was.
+// CHECK-LABEL: func @known(
+// CHECK-NOT: loop.check
+// CHECK: loop.loop (%[[I:[^ ]+]] : i64
+// CHECK: loop.loop (%[[J:[^ ]+]] : i64
+// CHECK: arith.cmpi slt
+// CHECK: arith.select
+// CHECK-NOT: arith.minui
+func.func @known(%x: tensor<10x20xf32>, %s0: f32) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c10 = arith.constant 10 : index
+  %c20 = arith.constant 20 : index
+  %c19 = arith.constant 19 : index
+  %one = arith.constant 1 : i64
+  %nine = arith.constant 9 : i64
+  %n = arith.constant 10 : i64
+  %m = arith.constant 20 : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : f32) {
+    %fromEnd = arith.subi %nine, %i : i64
+    %row = arith.index_cast %fromEnd : i64 to index
+    %rowOk = arith.cmpi ult, %row, %c10 : index
+    %inner = loop.loop (%j : i64, %d : i1) trips(%m : i64) carried(%t = %s : f32) {
+      loop.check %rowOk, "row {}"(%row : index)
+      %before = arith.subi %j, %one : i64
+      %p = arith.index_cast %before : i64 to index
+      %negative = arith.cmpi slt, %p, %c0 : index
+      %wrapped = arith.addi %p, %c20 : index
+      %q = arith.select %negative, %wrapped, %p : index
+      %ok = arith.cmpi ult, %q, %c20 : index
+      loop.check %ok, "column {}"(%p : index)
+      %at = arith.minui %q, %c19 : index
+      %v = tensor.extract %x[%row, %at] : tensor<10x20xf32>
+      %u = arith.addf %t, %v : f32
+      loop.yield while(%d : i1) carried(%u : f32)
+    }
+    loop.yield while(%c : i1) carried(%inner : f32)
+  }
+  return %r : f32
+}
+
+// What does not change is checked where there is an iteration.
+// CHECK-LABEL: func @unchanged(
+// CHECK-SAME: %[[N:[^:]+]]: i64, %[[OK:[^:]+]]: i1
+// CHECK: %[[LEAST:.*]] = arith.maxsi %[[N]], %{{.*}} : i64
+// CHECK: %[[TRIPS:.*]] = arith.index_cast %[[LEAST]]
+// CHECK: %[[NONE:.*]] = arith.cmpi sle, %[[TRIPS]], %{{.*}}
+// CHECK: %[[HOLDS:.*]] = arith.ori %[[OK]], %[[NONE]]
+// CHECK: loop.check %[[HOLDS]], "no"
+// CHECK: loop.loop
+// CHECK-NOT: loop.check
+func.func @unchanged(%n: i64, %ok: i1, %s0: i64) -> i64 {
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
+    loop.check %ok, "no"
+    %t = arith.addi %s, %i : i64
+    loop.yield while(%c : i1) carried(%t : i64)
+  }
+  return %r : i64
 }

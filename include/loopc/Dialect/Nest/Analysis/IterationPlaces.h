@@ -137,6 +137,7 @@ private:
                                mlir::Operation *at) const;
 
   static bool enterCollapsed(mlir::memref::CollapseShapeOp view, Place &place);
+  static bool enterExpanded(mlir::memref::ExpandShapeOp view, Place &place);
   bool isWithin(const Sum &index, int64_t length, int64_t extent) const;
   bool enterStrided(mlir::memref::ReinterpretCastOp view, Place &place) const;
   Place placeOf(const Access &access, bool entersCollapsed = true) const;
@@ -155,6 +156,7 @@ private:
   bool tells(const Place &place) const;
   bool areInOnePart(llvm::ArrayRef<Place> places, size_t axis) const;
   bool areInOnePart(llvm::ArrayRef<Place> places) const;
+  bool areInTwoParts(llvm::ArrayRef<Place> places) const;
 
   mlir::scf::ForOp nest;
   mlir::Value induction;
