@@ -19,6 +19,18 @@ func.func @colours(%x: memref<224x224x3xf32>, %y: memref<3x224x224xf32>) {
   return
 }
 
+// The result alone knows how many colours there are.
+// CHECK: {{^}}open_colours: transpose loops=?x?x3 rows=d1 columns=d2 short=d2:3 vectors=16
+func.func @open_colours(%x: memref<?x?x?xf32>, %y: memref<?x?x3xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (k, i, j)>, affine_map<(i, j, k) -> (i, j, k)>],
+      iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : memref<?x?x?xf32>) outs(%y : memref<?x?x3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  }
+  return
+}
+
 // Only a run knows both axes.
 // CHECK: {{^}}open: transpose loops=?x? rows=d0 columns=d1 | short=d0:1 vectors=16
 // CHECK-SAME: | short=d1:4 vectors=16 | else: tile=16x16

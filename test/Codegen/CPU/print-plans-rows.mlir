@@ -48,3 +48,22 @@ func.func @long_exponentials(%x: memref<64x768xf32>, %m: memref<64xf32>, %y: mem
   }
   return
 }
+
+// Rows of 16 bits are read from places that are computed: turned round, and
+// broadcast where the run says so.
+// CHECK: {{^}}places_of_halves: rows vectors=32
+func.func @places_of_halves(%x: memref<64x768xf16>, %isOne: i1, %y: memref<64x768xf16>) {
+  %zero = arith.constant 0 : index
+  %last = arith.constant 63 : index
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel", "parallel"]}
+      outs(%y : memref<64x768xf16>) {
+  ^bb0(%o: f16):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %back = arith.subi %last, %i : index
+    %at = arith.select %isOne, %zero, %j : index
+    %v = memref.load %x[%back, %at] : memref<64x768xf16>
+    linalg.yield %v : f16
+  }
+  return
+}

@@ -324,7 +324,7 @@ func.func @relu(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x96
 }
 
 // Short sums whose results are stored transposed, in whole cache lines: squares.
-// Of longer sums, and of rows that begin anywhere, two vectors share an element.
+// Of longer sums two vectors share an element.
 #turn = affine_map<(i, j) -> (j, i)>
 // CHECK: {{^}}turned: contraction loops=96x3x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue=turned tile=16x1{{$}}
 // AVX2: {{^}}turned: contraction loops=96x3x64 vectors=8 along=d2 rows=d0 sum=d1 start=filled epilogue=turned tile=8x1{{$}}
@@ -369,6 +369,52 @@ func.func @turned_long(%x: memref<96x64xf32>, %w: memref<64x64xf32>) -> memref<6
   }
   memref.dealloc %y : memref<96x64xf32>
   return %r : memref<64x96xf32>
+}
+
+// Rows of 4 KiB are stored into one set of the cache, and of open rows it may be
+// so: halves of their lines would be lost before the other halves come.
+// CHECK: {{^}}turned_conflicts: contraction loops=1024x48x64 {{.*}} epilogue=turned tile=16x1 row-block=512{{$}}
+func.func @turned_conflicts(%x: memref<1024x48xf32>, %w: memref<48x64xf32>) -> memref<64x1024xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<1024x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<1024x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<1024x48xf32>, memref<48x64xf32>) outs(%y : memref<1024x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc() : memref<64x1024xf32>
+  linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<1024x64xf32>) outs(%r : memref<64x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<1024x64xf32>
+  return %r : memref<64x1024xf32>
+}
+
+// CHECK: {{^}}turned_open: contraction loops=?x48x64 {{.*}} epilogue=turned | rows<3: {{.*}} | else: tile=16x1 row-block=512{{$}}
+func.func @turned_open(%x: memref<?x48xf32>, %w: memref<48x64xf32>, %n: index) -> memref<64x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc(%n) : memref<?x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<?x64xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x48xf32>, memref<48x64xf32>) outs(%y : memref<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc(%n) : memref<64x?xf32>
+  linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<?x64xf32>) outs(%r : memref<64x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<?x64xf32>
+  return %r : memref<64x?xf32>
 }
 
 // CHECK: {{^}}turned_apart: contraction loops=99x3x64 {{.*}} epilogue=turned tile=8x2{{$}}

@@ -30,11 +30,24 @@ func.func @uneven(%x: tensor<1x16x7xf32>, %w: tensor<16x8x8xf32>) -> tensor<1x8x
 
 // -----
 
+// Vectors of few channels run along positions, so that those of a phase stay
+// neighbours until the phases are put in order.
+// CHECK-LABEL: @few_channels
+// CHECK-COUNT-4: linalg.generic {{.*}}"reduction"
+// CHECK-NOT: tensor.insert_slice {{.*}} [1, 1, 2, 2]
+// CHECK: return
+func.func @few_channels(%x: tensor<1x16x?x?xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x8x?x?xf32> {
+  %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 2, 2>} : (tensor<1x16x?x?xf32>, tensor<16x8x3x3xf32>) -> tensor<1x8x?x?xf32>
+  return %r : tensor<1x8x?x?xf32>
+}
+
+// -----
+
 // Phases that the kernel does not reach are not computed.
 // CHECK-LABEL: @sparse
 // CHECK: linalg.generic {{.*}}"reduction"
 // CHECK-NOT: linalg.generic {{.*}}"reduction"
-// CHECK: tensor.insert_slice {{.*}} [1, 1, 4]
+// CHECK: tensor.insert_slice {{.*}} [1, 2, 1, 4] [1, 1, 1, 1] : {{.*}} into tensor<1x2x4x4xf32>
 func.func @sparse(%x: tensor<1x2x4xf32>, %w: tensor<2x2x1xf32>) -> tensor<1x2x13xf32> {
   %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 4>} : (tensor<1x2x4xf32>, tensor<2x2x1xf32>) -> tensor<1x2x13xf32>
   return %r : tensor<1x2x13xf32>

@@ -126,3 +126,23 @@ func.func @open_by_sizes(%x: tensor<?x?x?x?xf32>) -> tensor<1x3x8x8xf32> {
   %r = onnx.node "Resize"(%x, %none, %none, %s) since 13 {mode = "linear"} : (tensor<?x?x?x?xf32>, none, none, tensor<4xi64>) -> tensor<1x3x8x8xf32>
   return %r : tensor<1x3x8x8xf32>
 }
+
+// -----
+
+// Sizes that are the image's times a number repeat its elements as that scale
+// does, without a table.
+// CHECK-LABEL: @sizes_of_shape
+// CHECK-NOT: tensor<?xi64>
+// CHECK: linalg.generic
+// CHECK-DAG: arith.divui %{{.*}}, %c2
+// CHECK-DAG: arith.divui %{{.*}}, %c3
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @sizes_of_shape(%x: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xf32> {
+  %none = onnx.none
+  %times = onnx.constant dense<[1, 1, 2, 3]> : tensor<4xi64>
+  %shape = onnx.node "Shape"(%x) since 15 : (tensor<?x?x?x?xf32>) -> tensor<4xi64>
+  %s = onnx.node "Mul"(%shape, %times) since 14 : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+  %r = onnx.node "Resize"(%x, %none, %none, %s) since 13 {mode = "nearest", coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"} : (tensor<?x?x?x?xf32>, none, none, tensor<4xi64>) -> tensor<?x?x?x?xf32>
+  return %r : tensor<?x?x?x?xf32>
+}

@@ -11,6 +11,7 @@
 // sum behind one another (cpu-pack-contractions).
 
 #include "ContractionEmitter.h"
+#include "Rows/VectorElements.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -110,7 +111,7 @@ std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
   unsigned sum = op.getNumLoops() - 1;
   while (types[sum] != utils::IteratorType::reduction)
     --sum;
-  int64_t extent = op.getStaticLoopRanges()[columns];
+  int64_t extent = knownExtents(op)[columns];
   bool isWide = ShapedType::isDynamic(extent) || extent >= kLeastLanes;
   // Without masks there are whole vectors only.
   if (!cpu.canMask(32))

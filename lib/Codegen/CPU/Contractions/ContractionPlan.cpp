@@ -113,7 +113,7 @@ std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
                                                unsigned laneDim,
                                                unsigned without) {
   std::optional<unsigned> best;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = knownExtents(op);
   // Of those with enough for some tiles the last, whose rows are neighbours. An
   // open extent, a batch, is often one: known rows behind it make whole tiles,
   // and many before it do.
@@ -152,7 +152,7 @@ public:
                      bool isTurned = false)
       : op(op), cpu(cpu), types(op.getIteratorTypesArray()),
         isCompact(isCompact), isTurned(isTurned) {
-    plan.extents = op.getStaticLoopRanges();
+    plan.extents = knownExtents(op);
     plan.panels = getPanels(op);
   }
 

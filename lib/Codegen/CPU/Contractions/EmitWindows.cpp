@@ -76,7 +76,7 @@ private:
   }
   /// Elements of a row that are reduced for one of the result.
   int64_t rowWindow() {
-    return plan.rowWindow ? op.getStaticLoopRanges()[*plan.rowWindow] : 1;
+    return plan.rowWindow ? knownExtents(op)[*plan.rowWindow] : 1;
   }
   /// The place in the source of what the loops `at` read along `axis`.
   Value sourcePlace(unsigned axis, ArrayRef<Value> at) {

@@ -18,6 +18,7 @@
 #include "PaddedWindows.h"
 #include "Rows/RowPlan.h"
 #include "Rows/Rows.h"
+#include "Rows/VectorElements.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -227,7 +228,7 @@ bool WindowMatcher::matchRow() {
   for (unsigned dim : plan.reduced) {
     if (!expr.isFunctionOfDim(dim))
       continue;
-    int64_t extent = op.getStaticLoopRanges()[dim];
+    int64_t extent = knownExtents(op)[dim];
     if (dim != plan.reduced.back() || ShapedType::isDynamic(extent) ||
         extent > kLongWindow)
       return false;
@@ -288,7 +289,7 @@ bool WindowMatcher::match() {
   if (!matchRow() || !isNeutral())
     return false;
   findNeighbours();
-  int64_t row = op.getStaticLoopRanges()[last];
+  int64_t row = knownExtents(op)[last];
   plan.vectors = ShapedType::isDynamic(row)
                      ? 1
                      : std::clamp<int64_t>(row / plan.lanes, 1, kStrip);

@@ -84,7 +84,7 @@ static std::optional<ShortTranspose> planShort(linalg::GenericOp op,
     bits = std::max(bits, *width);
   }
   plan.lanes = cpu.lanesOf(bits);
-  int64_t extent = op.getStaticLoopRanges()[many];
+  int64_t extent = knownExtents(op)[many];
   if (!ShapedType::isDynamic(extent))
     plan.lanes = std::min<int64_t>(plan.lanes, llvm::PowerOf2Ceil(extent));
   if (plan.lanes <= 1)
@@ -185,7 +185,7 @@ std::optional<TransposePlan> loopc::planTranspose(linalg::GenericOp op,
   unsigned bits = bitsOf(init);
   if (!out.isPermutation() || !hasUnitStride(init.get()) || bits == 0)
     return std::nullopt;
-  TransposePlan plan{op.getStaticLoopRanges()};
+  TransposePlan plan{knownExtents(op)};
   plan.columnDim = cast<AffineDimExpr>(out.getResults().back()).getPosition();
   if (!findAxes(op, bitsOf, plan, bits))
     return std::nullopt;

@@ -17,6 +17,7 @@
 //   x' : joined ? [1, d1 * d2] : [d1, d2], and y' alike
 
 #include "Rows.h"
+#include "VectorElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -115,7 +116,7 @@ bool BroadcastJoiner::match() {
   // One of three axes is left to be dealt to threads.
   if (!op.hasPureBufferSemantics() || op.getNumLoops() < 3 ||
       op.getNumParallelLoops() != op.getNumLoops() ||
-      ShapedType::isStatic(op.getStaticLoopRanges()[last]) ||
+      ShapedType::isStatic(knownExtents(op)[last]) ||
       llvm::any_of(*op.getBody(), [](Operation &inner) {
         return inner.getNumRegions() != 0; // may hide loads and numbers
       }))

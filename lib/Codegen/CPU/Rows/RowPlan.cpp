@@ -82,7 +82,7 @@ bool RowMatcher::isVectorLoad(memref::LoadOp load) {
 /// The axis to take several rows of: the innermost that has several.
 std::optional<unsigned> RowMatcher::findRows() {
   constexpr int64_t kFour = 4; // lanes that joinRows shuffles
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = knownExtents(op);
   bool isLong =
       ShapedType::isStatic(extents[last]) && extents[last] >= kLongRow;
   if (isLong || plan.lanes % kFour != 0 || !plan.reduces() || !plan.isShort)
@@ -97,11 +97,6 @@ std::optional<unsigned> RowMatcher::findRows() {
     return std::nullopt;
   }
   return std::nullopt;
-}
-
-/// Numbers of 16 bits are computed as wider ones, which is done with vectors.
-static bool isRowElement(Type type) {
-  return isVectorElement(type) || type.isF16() || type.isBF16();
 }
 
 bool RowMatcher::matchOperand(OpOperand &operand) {
@@ -164,7 +159,7 @@ bool RowMatcher::matchBody() {
   unsigned bits = bitsOfVectorBody(op);
   plan.lanes = bits ? cpu.lanesOf(bits) : 0;
   // Divisions of a short vector take less time, and so does to sum it up.
-  if (int64_t row = op.getStaticLoopRanges()[last];
+  if (int64_t row = knownExtents(op)[last];
       plan.lanes > 1 && ShapedType::isStatic(row) && row < plan.lanes)
     plan.lanes =
         std::max<int64_t>(CpuModel::kLeastBits / bits, llvm::PowerOf2Ceil(row));
@@ -215,7 +210,7 @@ bool RowMatcher::match() {
                   (type && !type.getLayout().isIdentity());
   }
   // Without, LLVM does as well.
-  if (!broadcasts || op.getStaticLoopRanges()[last] == 1)
+  if (!broadcasts || knownExtents(op)[last] == 1)
     return false;
   if (!matchReduction() || !matchBody())
     return false;
@@ -319,7 +314,7 @@ void ColumnMatcher::findChains() {
   if (plan.vectors > 1)
     return;
   constexpr int64_t kLight = 6;
-  int64_t rows = op.getStaticLoopRanges()[plan.reduced.back()];
+  int64_t rows = knownExtents(op)[plan.reduced.back()];
   if ((ShapedType::isStatic(rows) && rows < 4 * CpuModel::kChains) ||
       !isLightBody(*op.getBlock(), kLight))
     return;
@@ -344,7 +339,7 @@ bool ColumnMatcher::match() {
     if (kind == IteratorType::reduction)
       plan.reduced.push_back(k);
   if (plan.reduced.empty() || plan.reduced.back() == last ||
-      op.getStaticLoopRanges()[last] == 1)
+      knownExtents(op)[last] == 1)
     return false;
   if (!llvm::all_of(op.getDpsInitsMutable(),
                     [&](OpOperand &init) { return matchInit(init); }) ||
@@ -359,7 +354,7 @@ bool ColumnMatcher::match() {
   plan.lanes = bits ? cpu.lanesOf(bits) : 0;
   if (plan.lanes <= 1)
     return false;
-  int64_t columns = op.getStaticLoopRanges()[last];
+  int64_t columns = knownExtents(op)[last];
   plan.vectors = ShapedType::isDynamic(columns)
                      ? kStrip
                      : std::min(columns / plan.lanes, kStrip);

@@ -243,7 +243,7 @@ bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
   if (isNumberAlong(indices.back(), op, dim) ||
       repeatsAlong(indices.back(), op, dim) ||
       findOnePlace(indices.back(), op, dim, isOneIfTrue))
-    return isVectorElement(type.getElementType());
+    return isRowElement(type.getElementType());
   // Elements apart are read by 4 or 8 bytes.
   return type.getElementTypeBitWidth() >= 32 &&
          isVectorElement(type.getElementType());
@@ -257,7 +257,7 @@ bool loopc::isSumOfRow(linalg::LinalgOp op, unsigned dim, CpuModel cpu) {
   if (op.getNumDpsInputs() < 2 ||
       llvm::count_if(op.getDpsInputOperands(), runsAlong) > 1)
     return false;
-  int64_t extent = op.getStaticLoopRanges()[dim];
+  int64_t extent = knownExtents(op)[dim];
   bool isLong = ShapedType::isStatic(extent) && extent >= kLong;
   if (!isLong && !isLightBody(*op.getBlock(), kLightBody))
     return false;
@@ -282,14 +282,14 @@ static std::optional<SmallVector<unsigned>> orderForRows(linalg::GenericOp op) {
         return false;
       used = true;
     }
-    return used && op.getStaticLoopRanges()[dim] != 1;
+    return used && knownExtents(op)[dim] != 1;
   };
   if (!op.hasPureBufferSemantics() || count < 2)
     return std::nullopt;
   // Where sums run along such an axis, and their results along another, each
   // lane has a sum of its own: none are added up across lanes.
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = knownExtents(op);
   bool isRow = isRowAxis(count - 1);
   if (isRow && kinds.back() == utils::IteratorType::parallel)
     return std::nullopt;
@@ -485,7 +485,7 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
   constexpr int64_t kFew = 64, kLong = 512, kVector = 16;
   unsigned count = op.getNumLoops(), first = count;
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = knownExtents(op);
   if (!op.hasPureBufferSemantics() || count < 2 || op.hasIndexSemantics())
     return op;
   bool isReduced = kinds.back() == utils::IteratorType::reduction;

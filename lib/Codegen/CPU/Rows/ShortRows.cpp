@@ -72,9 +72,7 @@ static std::optional<Part> partOf(linalg::GenericOp op, OpOperand &operand) {
     return Part::Number;
   int64_t rank = type.getRank();
   Type element = type.getElementType();
-  bool isElement =
-      isVectorElement(element) || element.isF16() || element.isBF16();
-  if (!isElement || !map.isProjectedPermutation() ||
+  if (!isRowElement(element) || !map.isProjectedPermutation() ||
       map.getResults().back() != getAffineDimExpr(last, op.getContext()))
     return std::nullopt;
   if (!map.isFunctionOfDim(rows))
@@ -141,7 +139,7 @@ std::optional<ShortRowPlan> loopc::planShortRows(linalg::GenericOp op,
   ShortRowPlan plan;
   unsigned bits = bitsOfVectorBody(op);
   plan.lanes = bits ? cpu.lanesOf(bits) : 0;
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  SmallVector<int64_t> extents = knownExtents(op);
   if (plan.lanes <= 1 || !areShort(extents[count - 1], extents[count - 2],
                                    plan.lanes, takesLong(op)))
     return std::nullopt;

@@ -16,6 +16,19 @@
 using namespace mlir;
 using namespace loopc;
 
+SmallVector<int64_t> loopc::knownExtents(linalg::LinalgOp op) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [expr, extent] :
+         llvm::zip_equal(map.getResults(), op.getShape(&operand)))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr);
+          dim && ShapedType::isDynamic(extents[dim.getPosition()]))
+        extents[dim.getPosition()] = extent;
+  }
+  return extents;
+}
+
 Value loopc::widen(ImplicitLocOpBuilder &b, Value value, int64_t lanes) {
   if (isa<VectorType>(value.getType()))
     return value;

@@ -24,6 +24,17 @@ inline bool isVectorElement(mlir::Type type) {
          type.isInteger(16) || type.isInteger(32) || type.isInteger(64);
 }
 
+/// True for elements of rows: numbers of 16 bits as well, which are computed as
+/// wider ones.
+inline bool isRowElement(mlir::Type type) {
+  return isVectorElement(type) || type.isF16() || type.isBF16();
+}
+
+/// The extents of the loops of `op`, each from whichever operand's type has it:
+/// upstream asks the first one alone, and canonicalized buffers have lost
+/// casts.
+llvm::SmallVector<int64_t> knownExtents(mlir::linalg::LinalgOp op);
+
 /// `value`, a vector or a number, as a vector of `lanes`: a number is repeated.
 mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                   int64_t lanes);

@@ -618,6 +618,29 @@ static LogicalResult readOptions(NodeLowering &l, Options &options) {
   return success();
 }
 
+/// How many times `extent` the size `size` is, if that follows from how it is
+/// computed (of a tensor's shape, and not below 0); else 0.
+static int64_t timesOf(OpFoldResult size, OpFoldResult extent) {
+  int64_t times = 1;
+  while (!sameExtent(size, extent)) {
+    auto value = dyn_cast<Value>(size);
+    Operation *op = value ? value.getDefiningOp() : nullptr;
+    if (auto cast = dyn_cast_or_null<arith::IndexCastOp>(op)) {
+      size = cast.getIn();
+      continue;
+    }
+    if (!isa_and_nonnull<arith::MulIOp, arith::MaxSIOp>(op))
+      return 0;
+    std::optional<int64_t> by = getConstantIntValue(op->getOperand(1));
+    bool isProduct = isa<arith::MulIOp>(op);
+    if (!by || (isProduct ? *by < 1 || *by > kMostRepeats / times : *by != 0))
+      return 0;
+    times *= isProduct ? *by : 1;
+    size = op->getOperand(0);
+  }
+  return times;
+}
+
 /// Scales from sizes, all the same where the ratio is kept.
 static void scaleBySizes(NodeLowering &l, const Options &options,
                          ArrayRef<OpFoldResult> sizes,
@@ -627,10 +650,13 @@ static void scaleBySizes(NodeLowering &l, const Options &options,
   for (auto [axis, size] : llvm::zip_equal(axes, sizes)) {
     axis.to = size;
     axis.isBySize = true;
-    Value from = l.asIndex(maxSigned(l, axis.from, l.fold(1)));
-    axis.scale = sameExtent(axis.from, size)
-                     ? s.constant(l.b.getF64Type(), 1)
-                     : s.div(realOf(s, l.asIndex(size)), realOf(s, from));
+    if (int64_t times = timesOf(size, axis.from)) {
+      axis.scale = s.constant(l.b.getF64Type(), times);
+      axis.isBySize = false;
+    } else {
+      Value from = l.asIndex(maxSigned(l, axis.from, l.fold(1)));
+      axis.scale = s.div(realOf(s, l.asIndex(size)), realOf(s, from));
+    }
     if (!common)
       common = axis.scale;
     else

@@ -125,18 +125,18 @@ struct Convolution {
   bool sumsChannels() {
     return l.channelsLast && prefersChannelsLast() && !isDepthwise();
   }
-
-private:
   /// True if neighbours in the result are better computed by channel than by
   /// position.
   bool runsAcrossChannels();
+  /// True if the channels come last, of the image and of the result, where the
+  /// order is free to be chosen.
+  bool prefersChannelsLast();
+
+private:
   Value alongPositions(Value padded, Value init);
   Value acrossChannels(Value padded, Value init);
   /// True if all that is known is that there is a filter for each channel.
   bool isDepthwise();
-  /// True if the channels come last, of the image and of the result, where the
-  /// order is free to be chosen.
-  bool prefersChannelsLast();
   Value channelsLast(Value bias, Type type);
   /// Sums over [N, positions..., C] into `init`.
   Value denseLast(Value padded, Value init);
@@ -498,6 +498,13 @@ Value Convolution::depthwiseLast(Value padded, Value init) {
 Value loopc::convolve(NodeLowering &l, Value x, Value w, int64_t group,
                       const Window &window, Value bias, Type type) {
   return Convolution{l, {x}, {w}, group, window}.compute(bias, type);
+}
+
+bool loopc::runsAlongPositions(NodeLowering &l, Value x, Value w, int64_t group,
+                               const Window &window) {
+  Convolution conv{l, {x}, {w}, group, window};
+  return !(l.channelsLast && conv.prefersChannelsLast()) &&
+         !conv.runsAcrossChannels();
 }
 
 static LogicalResult lowerConv(NodeLowering &l) {

@@ -54,6 +54,11 @@ mlir::Value convolve(NodeLowering &l, mlir::Value x, mlir::Value w,
                      int64_t group, const Window &window, mlir::Value bias,
                      mlir::Type type);
 
+/// True if `convolve`, given the same, makes vectors along the last axis of the
+/// result and not along its channels.
+bool runsAlongPositions(NodeLowering &l, mlir::Value x, mlir::Value w,
+                        int64_t group, const Window &window);
+
 /// Input `i`, a bias or other value for each of `channels` channels; fails
 /// after an error where it cannot be.
 llvm::LogicalResult checkPerChannel(NodeLowering &l, unsigned i,

@@ -46,8 +46,12 @@ private:
   bool hasPhases();
   bool isWhole();
   Value phaseWeights(ArrayRef<Phases> part, bool phasesFirst);
-  Value computePart(ArrayRef<Phases> part, bool phasesFirst, Value bias);
-  Value orderPhases(Value bias);
+  Window partWindow(ArrayRef<Phases> part, ArrayRef<OpFoldResult> places);
+  Value computePart(ArrayRef<Phases> part, bool phasesFirst,
+                    ArrayRef<OpFoldResult> places, Value bias);
+  Dims phasePlaces();
+  bool runAlongPositions(ArrayRef<OpFoldResult> places);
+  Value orderPhases(ArrayRef<OpFoldResult> places, Value bias);
   Value placePhases(Value sum, Value bias);
 
   NodeLowering &l;
@@ -278,19 +282,28 @@ Value Transposed::phaseWeights(ArrayRef<Phases> part, bool phasesFirst) {
   return l.reshape(reordered(l, w, order), joined);
 }
 
-/// The convolution for `part`: [N, M * phases, extents...].
-Value Transposed::computePart(ArrayRef<Phases> part, bool phasesFirst,
-                              Value bias) {
+/// The windows of `part`, for `places` of the result or, where there are none,
+/// all that its kernel reaches.
+Window Transposed::partWindow(ArrayRef<Phases> part,
+                              ArrayRef<OpFoldResult> places) {
   Window windows;
-  OpFoldResult phases = l.fold(1);
-  for (auto [axis, along] : llvm::zip_equal(window, part)) {
+  for (auto [k, axis, along] : llvm::enumerate(window, part)) {
     OpFoldResult around = l.fold(along.taps - 1);
     WindowAxis one{axis.in, l.fold(along.taps)};
-    one.before = one.after = around;
-    one.out = l.add(axis.in, around);
+    one.before = around;
+    one.out = places.empty() ? l.add(axis.in, around) : places[k];
+    one.after = l.sub(one.out, axis.in);
     windows.push_back(one);
-    phases = l.mul(phases, l.fold(along.count));
   }
+  return windows;
+}
+
+/// The convolution for `part`: [N, M * phases, extents...].
+Value Transposed::computePart(ArrayRef<Phases> part, bool phasesFirst,
+                              ArrayRef<OpFoldResult> places, Value bias) {
+  OpFoldResult phases = l.fold(1);
+  for (const Phases &along : part)
+    phases = l.mul(phases, l.fold(along.count));
   if (bias) {
     Dims rows{phases, channels};
     if (!phasesFirst) {
@@ -299,33 +312,83 @@ Value Transposed::computePart(ArrayRef<Phases> part, bool phasesFirst,
     }
     bias = l.reshape(l.broadcastTo(bias, rows), {l.mul(channels, phases)});
   }
-  return convolve(l, l.in(0), phaseWeights(part, phasesFirst), group, windows,
-                  bias, compute);
+  return convolve(l, l.in(0), phaseWeights(part, phasesFirst), group,
+                  partWindow(part, places), bias, compute);
 }
 
-/// All phases come from one convolution, whose result, [N, M, stride...,
-/// positions...], only has to be put in order.
-Value Transposed::orderPhases(Value bias) {
-  unsigned spatial = window.size();
-  Dims dims{l.dim(l.in(0), 0), channels}, places, last = dims;
+/// Strides that phases have elements in, along each axis: as many as the kernel
+/// reaches, and as are kept of the result.
+Dims Transposed::phasePlaces() {
+  Dims places;
+  for (auto [k, axis, extra] : llvm::enumerate(window, outputPadding)) {
+    int64_t taps = 0;
+    for (ArrayRef<Phases> part : parts)
+      taps = std::max(taps, part[k].taps);
+    OpFoldResult reached = l.add(axis.in, l.fold(taps - 1));
+    if (extra != 0 || l.hasAttr("output_shape")) {
+      OpFoldResult kept =
+          l.add(l.add(axis.before, axis.out), l.fold(axis.stride - 1));
+      kept = quotient(l, kept, l.fold(axis.stride));
+      reached = maxSigned(l, reached, kept);
+    }
+    places.push_back(reached);
+  }
+  return places;
+}
+
+/// True if a part's vectors run along positions, which must be neighbours then
+/// where they are stored.
+bool Transposed::runAlongPositions(ArrayRef<OpFoldResult> places) {
+  return llvm::any_of(parts, [&](ArrayRef<Phases> part) {
+    return runsAlongPositions(l, l.in(0),
+                              phaseWeights(part, /*phasesFirst=*/false), group,
+                              partWindow(part, places));
+  });
+}
+
+/// Each part is computed where its phases stand in [N, M, stride...,
+/// places...], which then only has to be put in order.
+Value Transposed::orderPhases(ArrayRef<OpFoldResult> places, Value bias) {
+  int64_t spatial = window.size(), phases = 1, reached = 0;
+  Dims dims{l.dim(l.in(0), 0), channels}, last = dims;
   SmallVector<int64_t> order{0, 1};
   for (auto [k, axis] : llvm::enumerate(window)) {
+    phases *= axis.stride;
     dims.push_back(l.fold(axis.stride));
-    places.push_back(l.add(axis.in, l.fold(parts.front()[k].taps - 1)));
-    order.append(
-        {2 + spatial + static_cast<int64_t>(k), 2 + static_cast<int64_t>(k)});
-    last.push_back(l.mul(places.back(), l.fold(axis.stride)));
+    int64_t at = 2 + static_cast<int64_t>(k);
+    order.append({at + spatial, at});
+    last.push_back(l.mul(places[k], l.fold(axis.stride)));
   }
-  dims.append(places);
-  Value sum = computePart(parts.front(), /*phasesFirst=*/false, bias);
-  return l.reshape(l.transpose(l.reshape(sum, dims), order), last);
+  llvm::append_range(dims, places);
+  for (ArrayRef<Phases> part : parts) {
+    int64_t count = 1;
+    for (const Phases &along : part)
+      count *= along.count;
+    reached += count;
+  }
+  // Phases that the kernel does not reach have nothing but the bias.
+  Value sum = reached == phases ? l.empty(dims, compute)
+                                : biasOrZero(l, bias, dims, compute);
+  for (ArrayRef<Phases> part : parts) {
+    Dims at(dims.size(), l.fold(0)), sizes = dims;
+    for (auto [k, along] : llvm::enumerate(part)) {
+      at[k + 2] = l.fold(along.first);
+      sizes[k + 2] = l.fold(along.count);
+    }
+    Value some = l.reshape(
+        computePart(part, /*phasesFirst=*/false, places, bias), sizes);
+    sum = parts.size() == 1 && reached == phases
+              ? some
+              : l.insert(some, sum, at, sizes);
+  }
+  return l.reshape(l.transpose(sum, order), last);
 }
 
 /// Puts each phase at every stride'th place of `sum`, which holds the bias.
 Value Transposed::placePhases(Value sum, Value bias) {
   bool phasesFirst = group == 1;
   for (ArrayRef<Phases> part : parts) {
-    Value all = computePart(part, phasesFirst, bias);
+    Value all = computePart(part, phasesFirst, /*places=*/{}, bias);
     Dims from(window.size() + 2, l.fold(0)), sizes = l.dims(all), to = from;
     Dims ones(from.size(), l.fold(1)), steps = ones, places = ones;
     int64_t phases = 1;
@@ -374,8 +437,9 @@ LogicalResult Transposed::lower() {
     kernel.push_back(axis.kernel);
   }
   if (hasPhases()) {
-    Value sum = isWhole()
-                    ? orderPhases(bias)
+    Dims places = phasePlaces();
+    Value sum = isWhole() || runAlongPositions(places)
+                    ? orderPhases(places, bias)
                     : placePhases(biasOrZero(l, bias, full, compute), bias);
     l.setResult(castElements(l, sliceOf(l, sum, offsets, dims), element));
     return success();
