@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -132,19 +133,40 @@ private:
 };
 } // namespace
 
+/// No elimination of empty tensors puts what is written to `empty` elsewhere.
+static void allocate(tensor::EmptyOp empty) {
+  OpBuilder b(empty);
+  Value made = bufferization::AllocTensorOp::create(
+      b, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+  empty.replaceAllUsesWith(made);
+  empty.erase();
+}
+
+/// Sums whose rows `insert` puts apart, element by element, have a buffer of
+/// their own: vectors are stored where neighbours are.
+static void keepNeighbours(tensor::InsertSliceOp insert) {
+  if (insert.getSourceType().getRank() == 0 ||
+      insert.getSourceType().getShape().back() == 1 ||
+      isConstantIntValue(insert.getMixedStrides().back(), 1))
+    return;
+  Value value = insert.getSource();
+  auto sums = value.getDefiningOp<linalg::GenericOp>();
+  if (!sums || sums.getNumReductionLoops() == 0)
+    return;
+  while (auto maker = value.getDefiningOp<DestinationStyleOpInterface>())
+    value = maker.getTiedOpOperand(cast<OpResult>(value))->get();
+  if (auto empty = value.getDefiningOp<tensor::EmptyOp>())
+    allocate(empty);
+}
+
 /// MLIR's elimination of empty tensors lets what is inserted somewhere be
 /// computed there, through branches, too. What a branch yields and what was
 /// computed before it may have other extents where another branch is taken:
 /// that is allocated.
 static void allocate(PlacesOutside &places, Value value, Type wanted) {
   places.find(value, wanted);
-  for (tensor::EmptyOp empty : places.get()) {
-    OpBuilder b(empty);
-    Value made = bufferization::AllocTensorOp::create(
-        b, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
-    empty.replaceAllUsesWith(made);
-    empty.erase();
-  }
+  for (tensor::EmptyOp empty : places.get())
+    allocate(empty);
 }
 
 static void keepOutOfBranches(func::FuncOp function) {
@@ -194,6 +216,7 @@ struct BufferPrivatizeEmpty
       empty.erase();
     }
     keepOutOfBranches(getOperation());
+    getOperation().walk(keepNeighbours);
   }
 
   /// What sums begin with, or what is padded, is written over: a fill for each

@@ -106,6 +106,59 @@ static bool isContraction(linalg::GenericOp op) {
          }) > 1;
 }
 
+/// So few columns of a product are no vector, and read what they share as
+/// often.
+static constexpr int64_t kFewColumns = 2;
+/// So many elements of a sum are one.
+static constexpr int64_t kLongSum = 16;
+
+/// The axis of the value that `operand` is along which a product computes in
+/// vectors, whatever the order of the others, if that is a long sum: there are
+/// too few columns for vectors of them, and what else is summed up has
+/// neighbours along it.
+static std::optional<int64_t> axisOfSums(OpOperand &operand) {
+  auto op = dyn_cast<linalg::GenericOp>(operand.getOwner());
+  if (!op || !op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
+      !op.isDpsInput(&operand) || !isContraction(op))
+    return std::nullopt;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  auto types = op.getIteratorTypesArray();
+  AffineMap read = op.getMatchingIndexingMap(&operand);
+  int64_t columns = 1;
+  std::optional<unsigned> sum;
+  for (unsigned dim : llvm::seq(op.getNumLoops())) {
+    bool isRead = read.isFunctionOfDim(dim);
+    if (types[dim] == IteratorType::parallel) {
+      if (!isRead && ShapedType::isDynamic(extents[dim]))
+        return std::nullopt;
+      columns *= isRead ? 1 : extents[dim];
+    } else if (extents[dim] != 1) {
+      if (sum || !isRead || extents[dim] < kLongSum)
+        return std::nullopt;
+      sum = dim;
+    }
+  }
+  if (!sum || columns > kFewColumns)
+    return std::nullopt;
+  auto isLast = [&](OpOperand *other) {
+    if (other == &operand)
+      return true;
+    for (AffineExpr expr :
+         llvm::reverse(op.getMatchingIndexingMap(other).getResults()))
+      if (auto dim = dyn_cast<AffineDimExpr>(expr);
+          !dim || extents[dim.getPosition()] != 1)
+        return expr == getAffineDimExpr(*sum, op.getContext());
+    return false;
+  };
+  if (!llvm::all_of(op.getDpsInputOperands(), isLast))
+    return std::nullopt;
+  const auto *found =
+      llvm::find(read.getResults(), getAffineDimExpr(*sum, op.getContext()));
+  if (found == read.getResults().end())
+    return std::nullopt;
+  return found - read.getResults().begin();
+}
+
 /// True for what has one result that is computed by elements or windows.
 static bool isMap(linalg::GenericOp op) {
   return op.getNumDpsInits() == 1 && op.hasPureTensorSemantics() &&
@@ -360,7 +413,7 @@ void Layouts::linkAll() {
       one.order = llvm::to_vector(llvm::seq(type.getRank()));
     bool isBorder = !made.contains(value);
     for (OpOperand &use : value.getUses())
-      isBorder |= !followed.contains(&use);
+      isBorder |= !followed.contains(&use) && !axisOfSums(use);
     one.borders += isBorder ? bitsOf(value) : 0;
   }
   ops.forEach([&](Operation *op) {
@@ -506,9 +559,12 @@ void Layouts::rewriteBorders() {
       continue;
     }
     SmallVector<OpOperand *> uses;
-    for (OpOperand &use : value.getUses())
+    for (OpOperand &use : value.getUses()) {
+      if (axisOfSums(use) == order.back())
+        follow(use);
       if (!followed.contains(&use))
         uses.push_back(&use);
+    }
     value.setType(ordered(orderable(value), order));
     now[value] = order;
     if (uses.empty())

@@ -90,6 +90,23 @@ struct FirstOfColumns : OpRewritePattern<linalg::GenericOp> {
                                 PatternRewriter &rewriter) const override;
 };
 
+/// Sums that are the same all along an axis are computed once, and repeated:
+///
+///     %w = fill %c
+///     %o = generic (d0, d1, d2 reduced) ins(%x, %w) outs(%zeros)
+///         {(d0, d2), (d2, d1), (d0, d1)} { %out + %a * %b }
+///     ->  %s = generic (d0, d2 reduced) ins(%x, %extents) { %out + %a * %c }
+///         %o = generic (d0, d1) ins(%s) {(d0), (d0, d1)} { %a }
+///
+/// An operand that is one number everywhere does not vary along its axes; it
+/// stays for the extents of what is summed up.
+struct SumOnce : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override;
+};
+
 /// What is added to channels is a vector of them, whatever rank it was written
 /// with:
 ///
@@ -156,6 +173,160 @@ LogicalResult SumOfOne::matchAndRewrite(linalg::GenericOp op,
       });
   rewriter.replaceOpWithNewOp<tensor::CastOp>(op, op.getResult(0).getType(),
                                               made.getResult(0));
+  return success();
+}
+
+/// The number that all elements of `value` are; null where they differ, or
+/// where it is not known.
+static OpFoldResult findUniform(Value value) {
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    return fill.getInputs()[0];
+  if (auto repeat = value.getDefiningOp<linalg::GenericOp>();
+      repeat && isElementwise(repeat) && repeat->getNumResults() == 1) {
+    Value number = repeat.getBody()->getTerminator()->getOperand(0);
+    if (number.getParentBlock() != repeat.getBody())
+      return number;
+    auto input = dyn_cast<BlockArgument>(number);
+    return input ? findUniform(repeat->getOperand(input.getArgNumber()))
+                 : OpFoldResult();
+  }
+  DenseElementsAttr dense;
+  if (!matchPattern(value, m_Constant(&dense)) || !dense.isSplat())
+    return {};
+  return dyn_cast<TypedAttr>(dense.getSplatValue<Attribute>());
+}
+
+/// `number` as a value.
+static Value materialize(OpBuilder &b, Location loc, OpFoldResult number) {
+  if (auto value = dyn_cast<Value>(number))
+    return value;
+  return arith::ConstantOp::create(b, loc,
+                                   cast<TypedAttr>(cast<Attribute>(number)));
+}
+
+/// The loops of `op` along which its result is the same: those of the result
+/// alone, and of operands that are `uniform`.
+static llvm::SmallBitVector findRepeated(linalg::GenericOp op,
+                                         const llvm::SmallBitVector &uniform) {
+  llvm::SmallBitVector repeated(op.getNumLoops());
+  for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (kind == IteratorType::parallel)
+      repeated.set(dim);
+  for (linalg::IndexOp index : op.getBody()->getOps<linalg::IndexOp>())
+    repeated.reset(index.getDim());
+  for (OpOperand *operand : op.getDpsInputOperands())
+    for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults())
+      // Of what is not read an axis is left out, if it is one by itself.
+      if (!uniform.test(operand->getOperandNumber()) ||
+          !isa<AffineDimExpr>(expr))
+        for (unsigned dim : repeated.set_bits())
+          if (expr.isFunctionOfDim(dim))
+            repeated.reset(dim);
+  return repeated;
+}
+
+/// `map` without the results that are one of the loops `dropped`, and these
+/// loops.
+static AffineMap dropLoops(AffineMap map, const llvm::SmallBitVector &dropped,
+                           SmallVectorImpl<int64_t> &kept) {
+  SmallVector<AffineExpr> results;
+  for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        !dim || !dropped.test(dim.getPosition())) {
+      results.push_back(expr);
+      kept.push_back(axis);
+    }
+  return compressDims(
+      AffineMap::get(map.getNumDims(), 0, results, map.getContext()), dropped);
+}
+
+LogicalResult SumOnce::matchAndRewrite(linalg::GenericOp op,
+                                       PatternRewriter &rewriter) const {
+  if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
+      op.getNumReductionLoops() == 0)
+    return failure();
+  Location loc = op.getLoc();
+  Value init = op.getDpsInits()[0];
+  OpFoldResult start = findUniform(init);
+  AffineMap made = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (start.isNull() || !made.isProjectedPermutation())
+    return failure();
+  llvm::SmallBitVector uniform(op->getNumOperands());
+  SmallVector<OpFoldResult> numbers(op.getNumDpsInputs());
+  for (auto [k, input] : llvm::enumerate(op.getDpsInputs())) {
+    bool isRead = !op.getBody()->getArgument(k).use_empty();
+    if (isRead && isa<RankedTensorType>(input.getType()))
+      numbers[k] = findUniform(input);
+    uniform[k] = !isRead || !numbers[k].isNull();
+  }
+  llvm::SmallBitVector repeated = findRepeated(op, uniform);
+  if (repeated.none())
+    return failure();
+  // Without the axes, `value` as empty as it was.
+  auto makeEmpty = [&](Value value, ArrayRef<int64_t> kept) -> Value {
+    SmallVector<OpFoldResult> extents;
+    for (int64_t axis : kept)
+      extents.push_back(resolveDim(rewriter, loc, value, axis));
+    return tensor::EmptyOp::create(rewriter, loc, extents,
+                                   getElementTypeOrSelf(value.getType()));
+  };
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  for (auto [k, map] : llvm::enumerate(op.getIndexingMapsArray())) {
+    SmallVector<int64_t> kept;
+    maps.push_back(dropLoops(map, repeated, kept));
+    Value value = op->getOperand(k);
+    if (static_cast<int64_t>(k) < op.getNumDpsInputs())
+      inputs.push_back(uniform[k] && isa<RankedTensorType>(value.getType())
+                           ? makeEmpty(value, kept)
+                           : value);
+    else
+      init = linalg::FillOp::create(rewriter, loc,
+                                    materialize(rewriter, loc, start),
+                                    makeEmpty(value, kept))
+                 .result();
+  }
+  SmallVector<IteratorType> kinds;
+  for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (!repeated.test(dim))
+      kinds.push_back(kind);
+  auto sum = linalg::GenericOp::create(
+      rewriter, loc, TypeRange{init.getType()}, inputs, ValueRange{init}, maps,
+      kinds, [&](OpBuilder &b, Location, ValueRange args) {
+        IRMapping mapping;
+        mapping.map(op.getBody()->getArguments(), args);
+        for (auto [k, number] : llvm::enumerate(numbers))
+          if (!number.isNull())
+            mapping.map(op.getBody()->getArgument(k),
+                        materialize(b, loc, number));
+        for (Operation &inner : *op.getBody()) {
+          Operation *copy = b.clone(inner, mapping);
+          if (auto index = dyn_cast<linalg::IndexOp>(copy))
+            index.setDim(index.getDim() -
+                         llvm::count_if(repeated.set_bits(), [&](unsigned dim) {
+                           return dim < index.getDim();
+                         }));
+        }
+      });
+  // Of the loops of the result.
+  SmallVector<int64_t> kept;
+  SmallVector<AffineExpr> place;
+  dropLoops(made, repeated, kept);
+  for (int64_t axis : kept)
+    place.push_back(rewriter.getAffineDimExpr(axis));
+  unsigned rank = made.getNumResults();
+  Value whole = op.getDpsInits()[0];
+  rewriter.replaceOpWithNewOp<linalg::GenericOp>(
+      op, op->getResultTypes(), sum.getResults(),
+      ValueRange{tensor::EmptyOp::create(
+          rewriter, loc, resolveDims(rewriter, loc, whole),
+          getElementTypeOrSelf(whole.getType()))},
+      ArrayRef<AffineMap>{AffineMap::get(rank, 0, place, op.getContext()),
+                          rewriter.getMultiDimIdentityMap(rank)},
+      SmallVector<IteratorType>(rank, IteratorType::parallel),
+      [](OpBuilder &b, Location loc, ValueRange args) {
+        linalg::YieldOp::create(b, loc, args.front());
+      });
   return success();
 }
 
@@ -425,7 +596,8 @@ LogicalResult DropAxesOfOne::matchAndRewrite(linalg::GenericOp op,
 }
 
 void loopc::populateSimplifyGenerics(RewritePatternSet &patterns) {
-  patterns.add<SumOfOne, ReadAlongLoops, DropAxesOfOne>(patterns.getContext());
+  patterns.add<SumOfOne, SumOnce, ReadAlongLoops, DropAxesOfOne>(
+      patterns.getContext());
   populateFirstOfColumns(patterns);
 }
 

@@ -15,8 +15,8 @@ namespace loopc {
 
 /// Patterns that make operations elementwise where they are so but for how they
 /// are written: sums of one product each, and elements that are extracted at
-/// the numbers of the loops; and constants vectors that are such but for axes
-/// of one element.
+/// the numbers of the loops; constants vectors that are such but for axes of
+/// one element; and sums go without the axes that they are the same along.
 void populateSimplifyGenerics(mlir::RewritePatternSet &patterns);
 
 } // namespace loopc

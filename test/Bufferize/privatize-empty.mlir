@@ -134,3 +134,28 @@ func.func @made_behind(%c: i1, %m: index, %n: index, %x: tensor<?xf32>) -> tenso
   }
   return %r : tensor<?xf32>
 }
+
+// Sums that are put apart along their rows have a place of their own, where
+// neighbours are neighbours; what is computed element by element does not.
+// CHECK-LABEL: func @sums_apart(
+func.func @sums_apart(%x: tensor<8x?xf32>, %n: index, %m: index) -> tensor<?xf32> {
+  // CHECK: bufferization.alloc_tensor(%{{.*}}) : tensor<?xf32>
+  // CHECK: linalg.generic
+  // CHECK: tensor.empty(%{{.*}}) : tensor<?xf32>
+  // CHECK: linalg.exp
+  %zero = arith.constant 0.0 : f32
+  %whole = tensor.empty(%m) : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x?xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %first = tensor.insert_slice %s into %whole[0] [%n] [2] : tensor<?xf32> into tensor<?xf32>
+  %e1 = tensor.empty(%n) : tensor<?xf32>
+  %t = linalg.exp ins(%s : tensor<?xf32>) outs(%e1 : tensor<?xf32>) -> tensor<?xf32>
+  %both = tensor.insert_slice %t into %first[1] [%n] [2] : tensor<?xf32> into tensor<?xf32>
+  return %both : tensor<?xf32>
+}

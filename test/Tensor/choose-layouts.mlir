@@ -271,3 +271,75 @@ func.func @turned(%x: tensor<1x16x9x9xf32>) -> tensor<1x9x9x16xf32> {
   } -> tensor<1x9x9x16xf32>
   return %r : tensor<1x9x9x16xf32>
 }
+
+// -----
+
+// A product of one column sums up in vectors along the channels: it reads them
+// where they lie, and no transpose is between.
+
+#id = affine_map<(a, b, c, d) -> (a, b, c, d)>
+#first = affine_map<(a, b, c, d) -> (a, d, b, c)>
+#last = affine_map<(a, b, c, d) -> (a, c, d, b)>
+#image = affine_map<(n, m, h, c, w) -> (n, c, h, w)>
+#weights = affine_map<(n, m, h, c, w) -> (m, c)>
+#result = affine_map<(n, m, h, c, w) -> (n, m, h, w)>
+// CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+// CHECK-DAG:   #[[LAST:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d4, d3)>
+// CHECK-DAG:   #[[FIRST:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d0, d3, d2, d4)>
+// CHECK-LABEL: func @one_column
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x?x9x64xf32>
+// CHECK:         %[[ABS:.*]] = linalg.generic {indexing_maps = [#[[ID]], #[[ID]]]{{.*}} ins(%[[X]]
+// CHECK:           math.absf
+// CHECK-NOT:     linalg.transpose
+// CHECK:         linalg.generic {indexing_maps = [#[[LAST]], {{.*}} ins(%[[ABS]], %{{.*}} : tensor<1x?x9x64xf32>, tensor<1x64xf32>) outs(%{{.*}} : tensor<1x1x?x9xf32>)
+func.func @one_column(%x: tensor<1x?x9x64xf32>, %w: tensor<1x64xf32>, %n: index) -> tensor<1x1x?x9xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty(%n) : tensor<1x64x?x9xf32>
+  %t = linalg.generic {indexing_maps = [#last, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x?x9x64xf32>) outs(%e0 : tensor<1x64x?x9xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x64x?x9xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%t : tensor<1x64x?x9xf32>) outs(%e0 : tensor<1x64x?x9xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = math.absf %a : f32
+    linalg.yield %b : f32
+  } -> tensor<1x64x?x9xf32>
+  %e1 = tensor.empty(%n) : tensor<1x1x?x9xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<1x1x?x9xf32>) -> tensor<1x1x?x9xf32>
+  %r = linalg.generic {indexing_maps = [#image, #weights, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
+      ins(%m, %w : tensor<1x64x?x9xf32>, tensor<1x64xf32>) outs(%f1 : tensor<1x1x?x9xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<1x1x?x9xf32>
+  return %r : tensor<1x1x?x9xf32>
+}
+
+// Of three columns each would read all channels anew.
+// CHECK-LABEL: func @three_columns
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<1x64x?x9xf32>)
+// CHECK:         linalg.generic {indexing_maps = [#[[FIRST]], {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x64x?x9xf32>, tensor<3x64xf32>)
+func.func @three_columns(%x: tensor<1x?x9x64xf32>, %w: tensor<3x64xf32>, %n: index) -> tensor<1x3x?x9xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e0 = tensor.empty(%n) : tensor<1x64x?x9xf32>
+  %t = linalg.generic {indexing_maps = [#last, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x?x9x64xf32>) outs(%e0 : tensor<1x64x?x9xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<1x64x?x9xf32>
+  %e1 = tensor.empty(%n) : tensor<1x3x?x9xf32>
+  %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<1x3x?x9xf32>) -> tensor<1x3x?x9xf32>
+  %r = linalg.generic {indexing_maps = [#image, #weights, #result],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
+      ins(%t, %w : tensor<1x64x?x9xf32>, tensor<3x64xf32>) outs(%f1 : tensor<1x3x?x9xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %s : f32
+  } -> tensor<1x3x?x9xf32>
+  return %r : tensor<1x3x?x9xf32>
+}

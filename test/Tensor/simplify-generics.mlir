@@ -215,3 +215,53 @@ func.func @numbers(%p: i1, %x: tensor<3xi8>, %e: tensor<3xi8>) -> (tensor<3xi8>,
   } -> tensor<3xi8>
   return %r, %c : tensor<3xi8>, i8
 }
+
+#image = affine_map<(h, n, k, c) -> (h + k, c)>
+#kernel = affine_map<(h, n, k, c) -> (k, c, n)>
+#sums = affine_map<(h, n, k, c) -> (h, n)>
+
+// Of weights that are one number all columns are the same.
+// CHECK-LABEL: func @equal_columns(
+// CHECK: %[[S:.*]] = linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "reduction", "reduction"]
+// CHECK-SAME: outs(%{{.*}} : tensor<8xf32>)
+// CHECK: arith.mulf %{{.*}}, %{{.*}} fastmath<contract>
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK-SAME: ins(%[[S]] : tensor<8xf32>) outs(%{{.*}} : tensor<8x64xf32>)
+func.func @equal_columns(%x: tensor<10x?xf32>, %n: index) -> tensor<8x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %number = arith.constant 0.02 : f32
+  %w = tensor.empty(%n) : tensor<3x?x64xf32>
+  %weights = linalg.fill ins(%number : f32) outs(%w : tensor<3x?x64xf32>) -> tensor<3x?x64xf32>
+  %e = tensor.empty() : tensor<8x64xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<8x64xf32>) -> tensor<8x64xf32>
+  %r = linalg.generic {indexing_maps = [#image, #kernel, #sums],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %weights : tensor<10x?xf32>, tensor<3x?x64xf32>) outs(%zeros : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %s = arith.addf %o, %p fastmath<reassoc,contract> : f32
+    linalg.yield %s : f32
+  } -> tensor<8x64xf32>
+  return %r : tensor<8x64xf32>
+}
+
+// What the sums begin with differs from column to column.
+// CHECK-LABEL: func @other_starts(
+// CHECK: linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel", "reduction", "reduction"]
+func.func @other_starts(%x: tensor<10x5xf32>, %bias: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %number = arith.constant 0.02 : f32
+  %w = tensor.empty() : tensor<3x5x64xf32>
+  %weights = linalg.fill ins(%number : f32) outs(%w : tensor<3x5x64xf32>) -> tensor<3x5x64xf32>
+  %r = linalg.generic {indexing_maps = [#image, #kernel, #sums],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %weights : tensor<10x5xf32>, tensor<3x5x64xf32>) outs(%bias : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %s = arith.addf %o, %p fastmath<reassoc,contract> : f32
+    linalg.yield %s : f32
+  } -> tensor<8x64xf32>
+  return %r : tensor<8x64xf32>
+}

@@ -60,7 +60,9 @@ def BufferPrivatizeEmpty
     Several results of one operation that are inserted into one tensor are given
     places in it. Rows and columns of a matrix that a loop carries are copied
     where an iteration computes all of the matrix from itself and from them: it
-    stays in its place then.
+    stays in its place then. Sums whose rows are inserted with gaps between their
+    elements (one phase of a transposed convolution) have a place of their own,
+    where vectors can be stored.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];

@@ -255,13 +255,35 @@ Value Convolution::compute(Value bias, Type type) {
   return l.transpose(mergeAxis(l, sum, rank - 1, group, channels), order);
 }
 
+/// `weights` without the axes of `window`, which begin at `first`, whose kernel
+/// is a point: each joins the axis before it, or the ones behind it.
+static Value withoutPoints(NodeLowering &l, Value weights, const Window &window,
+                           int64_t first) {
+  int64_t rank = cast<RankedTensorType>(weights.getType()).getRank();
+  int64_t end = first + static_cast<int64_t>(window.size());
+  SmallVector<ReassociationIndices> groups{{}};
+  bool isStarted = false;
+  for (int64_t axis : llvm::seq(rank)) {
+    bool isPoint = axis >= first && axis < end &&
+                   isConstantIntValue(window[axis - first].kernel, 1);
+    if (!isPoint && std::exchange(isStarted, true))
+      groups.push_back({});
+    groups.back().push_back(axis);
+  }
+  if (static_cast<int64_t>(groups.size()) == rank)
+    return weights;
+  return tensor::CollapseShapeOp::create(l.b, weights, groups);
+}
+
 Value Convolution::alongPositions(Value padded, Value init) {
   Value weights = splitAxis(l, w.value, 0, group);
+  weights = withoutPoints(l, weights, window, group > 1 ? 3 : 2);
   // Along the last axis of the result, whose row stays in the cache and grows
   // by rows of the input.
   ConvolutionLoops loops(l, window, group,
                          {Axis::Image, Axis::Group, Axis::Out, Axis::Leading,
-                          Axis::In, Axis::Offsets, Axis::Last});
+                          Axis::In, Axis::Offsets, Axis::Last},
+                         /*skipsPoints=*/true);
   return multiplyAdd(
       l, {padded, x.isUnsigned}, {weights, w.isUnsigned}, init,
       {loops.map({Axis::Image, Axis::Group, Axis::In, Axis::Places}),
@@ -345,16 +367,7 @@ Value Convolution::denseLast(Value padded, Value init) {
   llvm::append_range(order, llvm::seq<int64_t>(2, spatial + 2));
   order.append({1, 0});
   Value weights = reordered(l, w.value, order);
-  SmallVector<ReassociationIndices> groups{{}};
-  for (auto [k, axis] : llvm::enumerate(window)) {
-    groups.back().push_back(k);
-    if (!isConstantIntValue(axis.kernel, 1))
-      groups.push_back({});
-  }
-  groups.back().push_back(spatial);
-  groups.push_back({spatial + 1});
-  if (groups.size() < spatial + 2)
-    weights = tensor::CollapseShapeOp::create(l.b, weights, groups);
+  weights = withoutPoints(l, weights, window, 0);
   ConvolutionLoops loops(
       l, window, /*group=*/1,
       {Axis::Image, Axis::Positions, Axis::Offsets, Axis::In, Axis::Out},
