@@ -560,6 +560,26 @@ INetworkDefinition::addReverseSequence(ITensor &input, ITensor &sequenceLens) {
   return add<IReverseSequenceLayer>({&input, &sequenceLens});
 }
 
+ILRNLayer *INetworkDefinition::addLRN(ITensor &input, int64_t window,
+                                      float alpha, float beta, float k) {
+  auto *layer = add<ILRNLayer>({&input});
+  layer->setWindowSize(window);
+  layer->setAlpha(alpha);
+  layer->setBeta(beta);
+  layer->setK(k);
+  return layer;
+}
+
+IGridSampleLayer *INetworkDefinition::addGridSample(ITensor &input,
+                                                    ITensor &grid) {
+  return add<IGridSampleLayer>({&input, &grid});
+}
+
+INMSLayer *INetworkDefinition::addNMS(ITensor &boxes, ITensor &scores,
+                                      ITensor &maxOutputBoxesPerClass) {
+  return add<INMSLayer>({&boxes, &scores, &maxOutputBoxesPerClass});
+}
+
 IAssertionLayer *INetworkDefinition::addAssertion(ITensor &condition,
                                                   std::string_view message) {
   auto *layer = add<IAssertionLayer>({&condition});

@@ -179,6 +179,11 @@ public:
                                   bool reverse);
   IReverseSequenceLayer *addReverseSequence(ITensor &input,
                                             ITensor &sequenceLens);
+  ILRNLayer *addLRN(ITensor &input, int64_t window, float alpha, float beta,
+                    float k);
+  IGridSampleLayer *addGridSample(ITensor &input, ITensor &grid);
+  INMSLayer *addNMS(ITensor &boxes, ITensor &scores,
+                    ITensor &maxOutputBoxesPerClass);
   IAssertionLayer *addAssertion(ITensor &condition, std::string_view message);
   /// An operator of ONNX; a null input is left out.
   INodeLayer *addNode(std::string_view opType, ITensor *const *inputs,
