@@ -383,6 +383,8 @@ class Builder(Documented):
                     network if network._model is None else network._model,
                     file,
                     emit="shared",
+                    # By which C++ (loopc/TensorRT.h) finds it, too.
+                    name="engine",
                     cpu="native",
                     opt_level=min(level, 3),
                     shapes={**network._shapes, **config._fixed()},

@@ -9,6 +9,7 @@
 #include "loopc/Frontend/Network/Network.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace loopc::network;
 
@@ -30,6 +31,11 @@ void INetworkDefinition::addError(std::string text) {
 
 bool INetworkDefinition::findType(const ITensor &tensor, DataType &type,
                                   Dims &dims, std::string &error) const {
+  if (parsed) {
+    std::tie(type, dims) = tensor.layer ? parsed->outputs.at(tensor.index)
+                                        : std::pair(tensor.type, tensor.dims);
+    return true;
+  }
   if (!oracle)
     oracle = TypeOracle::create(*this);
   return oracle->find(tensor, type, dims, error);
@@ -124,6 +130,9 @@ T *INetworkDefinition::add(std::initializer_list<ITensor *> given, ILoop *loop,
                 loopc::network::getName(type) + "]";
   layer->loop = loop;
   layer->conditional = conditional;
+  if (parsed)
+    addError(layer->describe() + " cannot be added to '" + parsed->name +
+             "', a model that was parsed");
   int32_t position = 0;
   for (ITensor *tensor : given) {
     if (tensor && &tensor->network != this)

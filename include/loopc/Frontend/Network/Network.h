@@ -95,6 +95,16 @@ private:
   IConditionLayer *condition = nullptr;
 };
 
+/// A model that a parser has read into a network (loopc/TensorRT.h).
+struct ParsedModel {
+  /// The file, or what stands for it in messages.
+  std::string name;
+  /// The model; empty where the file is read again when it is compiled.
+  std::string bytes;
+  /// What its outputs are.
+  std::vector<std::pair<DataType, Dims>> outputs;
+};
+
 /// Finds types while a network grows.
 class TypeOracle {
 public:
@@ -221,6 +231,14 @@ public:
   /// The same, and forgets it: who hands it on may let the network be used.
   std::vector<std::string> takeErrors() { return std::exchange(errors, {}); }
 
+  /// The network stands for a model, whose inputs and outputs it has, and takes
+  /// no more layers.
+  void setParsedModel(std::shared_ptr<const ParsedModel> model) {
+    parsed = std::move(model);
+  }
+  /// Null where the network is one of layers.
+  const ParsedModel *getParsedModel() const { return parsed.get(); }
+
   /// A layer of any kind: what the functions above do. The loop or conditional
   /// is that of a layer at its border; the outputs of a kNODE are counted by
   /// `nbOutputs`.
@@ -259,6 +277,7 @@ private:
   std::vector<ITensor *> inputs;
   std::vector<ITensor *> outputs;
   std::vector<std::string> errors;
+  std::shared_ptr<const ParsedModel> parsed;
   mutable std::unique_ptr<TypeOracle> oracle;
 };
 
