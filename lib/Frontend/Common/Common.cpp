@@ -29,6 +29,16 @@ LogicalResult loopc::checkPins(Location loc, const ShapePins &pins,
   return success();
 }
 
+void loopc::fixDim(ShapePins &pins, StringRef input, int64_t axis,
+                   StringRef name) {
+  auto shape = pins.shapes.find(input);
+  if (name.empty() || shape == pins.shapes.end() ||
+      axis >= static_cast<int64_t>(shape->second.size()))
+    return;
+  if (int64_t extent = shape->second[axis]; ShapedType::isStatic(extent))
+    pins.dims.try_emplace(name, extent);
+}
+
 LogicalResult loopc::verifyImported(ModuleOp module) {
   MLIRContext &context = *module.getContext();
   bool printsOps = context.shouldPrintOpOnDiagnostic();
