@@ -35,8 +35,14 @@ void loopc::fixDim(ShapePins &pins, StringRef input, int64_t axis,
   if (name.empty() || shape == pins.shapes.end() ||
       axis >= static_cast<int64_t>(shape->second.size()))
     return;
-  if (int64_t extent = shape->second[axis]; ShapedType::isStatic(extent))
-    pins.dims.try_emplace(name, extent);
+  int64_t extent = shape->second[axis];
+  if (ShapedType::isDynamic(extent))
+    return;
+  // Shapes that contradict each other are what they say, and fix nothing else:
+  // there are models whose names do not mean what they say.
+  auto [known, isNew] = pins.dims.try_emplace(name, extent);
+  if (known->second != extent)
+    known->second = ShapedType::kDynamic;
 }
 
 LogicalResult loopc::verifyImported(ModuleOp module) {

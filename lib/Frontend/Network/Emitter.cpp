@@ -61,11 +61,15 @@ LogicalResult Emitter::checkPins() {
   }
   if (failed(loopc::checkPins(pathLoc(path), options, inputs, dims, "network")))
     return failure();
+  ShapePins fixed{{}, options.shapes};
   for (int32_t k = 0; k < network.getNbInputs(); ++k) {
     const ITensor &tensor = *network.getInput(k);
     for (int32_t d = 0; d < tensor.getDeclaredDimensions().nbDims; ++d)
-      fixDim(options, tensor.getName(), d, tensor.getDimensionName(d));
+      fixDim(fixed, tensor.getName(), d, tensor.getDimensionName(d));
   }
+  for (const auto &[name, extent] : fixed.dims)
+    if (ShapedType::isStatic(extent))
+      options.dims.try_emplace(name, extent);
   return success();
 }
 

@@ -60,10 +60,14 @@ LogicalResult Importer::checkPins(Location loc) {
   }
   if (failed(loopc::checkPins(loc, options, inputs, dims, "model")))
     return failure();
+  ShapePins fixed{{}, options.shapes};
   for (const pb::ValueInfoProto &input : model->proto.graph().input())
     for (auto [k, dim] :
          llvm::enumerate(input.type().tensor_type().shape().dim()))
-      fixDim(options, input.name(), k, symbolOf(dim.dim_param()));
+      fixDim(fixed, input.name(), k, symbolOf(dim.dim_param()));
+  for (const auto &[name, extent] : fixed.dims)
+    if (ShapedType::isStatic(extent))
+      options.dims.try_emplace(name, extent);
   return success();
 }
 
