@@ -73,6 +73,7 @@ answer += [slower[0, ::100].tolist(), count.tolist()]
 """,
     # Vowels of Arabic, by quantized LSTMs.
     "text2tashkeel": """
+from text2tashkeel import Diacritizer
 answer = [Diacritizer("rawi-v2-int8").diacritize("بسم الله الرحمن الرحيم")]
 """,
 }
@@ -106,7 +107,6 @@ def test_loops_of_packages_are_claimed():
     """The loops in the models of these packages run on loopc's execution provider."""
     program = """
 import onnxruntime
-from text2tashkeel import Diacritizer
 from arabic_name_romanizer import transliterate
 made, real = [], onnxruntime.InferenceSession.__init__
 def create(self, model, sess_options=None, *rest, **named):
