@@ -14,6 +14,7 @@
 # find_package(loopc COMPONENTS compiler) wants MLIR, and has all libraries of the
 # compiler by their names: loopc::LoopcLoopIR is the dialect `loop`,
 # loopc::LoopcRegistration all passes, loopc::LoopcNetwork the network API,
+# loopc::LoopcTensorRT builders and engines under TensorRT's names,
 # loopc::LoopcCompiler is loopc/Compiler.h.
 
 include(GNUInstallDirs)

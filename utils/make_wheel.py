@@ -134,6 +134,18 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
     return build_extension(build, python, package, folder / API)
 
 
+def copy_shell(build: pathlib.Path, data: pathlib.Path) -> None:
+    """Man pages and completions, which pip puts into share/ of the environment.
+
+    Raises:
+        PackError: they were not built.
+    """
+    share = build / "share"
+    if not share.is_dir():
+        raise PackError(f"{share} is missing: build first (./dev build)")
+    shutil.copytree(share, data / "data" / "share")
+
+
 def make_wheel(build: pathlib.Path, out: pathlib.Path, python: str, oldest: int) -> pathlib.Path:
     """Makes the wheel in the folder `out`, for glibc 2.`oldest` and later."""
     out.mkdir(parents=True, exist_ok=True)
@@ -153,6 +165,7 @@ def make_wheel(build: pathlib.Path, out: pathlib.Path, python: str, oldest: int)
             )
         )
         (info / "WHEEL").write_text(WHEEL.format(tag=tag))
+        copy_shell(build, tree / f"{info.stem}.data")
         for file in ("python/entry_points.txt", "LICENSE"):
             shutil.copy(ROOT / file, info)
         for old in out.glob(f"loopc-{version()}-{tag}.whl"):

@@ -227,6 +227,23 @@ static LogicalResult chooseCpu(const TargetOptions &options,
   return success();
 }
 
+/// ": is it 'haswell'?": the name of a CPU of the target that is most like
+/// `cpu`; "" where none is.
+static std::string suggestCpu(const llvm::MCSubtargetInfo &target,
+                              StringRef cpu) {
+  unsigned least = cpu.size() / 3 + 1;
+  StringRef nearest;
+  for (const llvm::SubtargetSubTypeKV &one :
+       target.getAllProcessorDescriptions()) {
+    unsigned distance = cpu.edit_distance(one.Key, true, least);
+    if (distance < least) {
+      least = distance;
+      nearest = one.Key;
+    }
+  }
+  return nearest.empty() ? "" : (": is it '" + nearest + "'?").str();
+}
+
 FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
                                         Location loc,
                                         bool keepsInlineAssembly) {
@@ -243,7 +260,8 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
     return failure();
   if (!generic->isCPUStringValid(cpu))
     return emitError(loc, Diag::UnknownCpu)
-           << "'" << cpu << "' is not a CPU of target '" << triple.str() << "'";
+           << "'" << cpu << "' is not a CPU of target '" << triple.str() << "'"
+           << suggestCpu(*generic, cpu);
   if (failed(addFeatures(options.features, *generic, features, loc)))
     return failure();
 

@@ -14,6 +14,7 @@
 #include "mlir/IR/TypeUtilities.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -288,6 +289,17 @@ static LogicalResult checkStates(ModuleOp module, const ModelInfo &info) {
             "each with a default and the same type";
 }
 
+/// Users name ports, so that no two inputs (outputs) have one name.
+static LogicalResult checkNames(ModuleOp module, StringRef kind,
+                                const std::vector<PortInfo> &ports) {
+  llvm::StringSet<> names;
+  for (const PortInfo &port : ports)
+    if (!names.insert(port.name).second)
+      return emitError(module.getLoc(), Diag::BadModule)
+             << "two " << kind << "s are called '" << port.name << "'";
+  return success();
+}
+
 FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
                                           StringRef fallbackName) {
   ModelInfo info;
@@ -301,6 +313,8 @@ FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
            << "'" << info.symbol << "' is not a C identifier";
   if (failed(readPorts(module, kInputsAttr, info.inputs)) ||
       failed(readPorts(module, kOutputsAttr, info.outputs)) ||
+      failed(checkNames(module, "input", info.inputs)) ||
+      failed(checkNames(module, "output", info.outputs)) ||
       failed(checkStates(module, info)) ||
       failed(checkMaps(module, info.inputs)) ||
       failed(checkMaps(module, info.outputs)))

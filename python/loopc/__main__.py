@@ -27,6 +27,7 @@ commands:
   run       run a model with given or random inputs
   bench     time a model
   explain   say what becomes of each loop of a model and why, or what an error means
+  cache     list, measure, clear or fill the cache of compiled models
   doctor    check this installation, and say what to do about what is wrong
 
 `python -m loopc COMMAND --help` explains a command. `python -m loopc --version`
@@ -84,6 +85,20 @@ It is the command `loopc explain`, with these options:
 
 """
 
+_CACHE = """usage: python -m loopc cache list|size|clear|warm [OPTIONS]
+
+Looks after the cache of compiled models, by which the next session of a model is ready
+in a millisecond or two:
+
+  python -m loopc cache list                  what is in it, unused ones first
+  python -m loopc cache size                  how much of the disk it takes
+  python -m loopc cache warm model.onnx       compile before it is needed
+  python -m loopc cache clear                 remove everything
+
+It is the command `loopc cache`, with these options:
+
+"""
+
 _DOCTOR = """usage: python -m loopc doctor
 
 Checks this installation: programs, libraries, the cache of compiled models, and a
@@ -110,11 +125,16 @@ def _explain_arguments(given: list[str]) -> list[str]:
     return ["explain", *given]
 
 
+def _cache_arguments(given: list[str]) -> list[str]:
+    return ["cache", *given]
+
+
 _TOOLS = {
     "compile": _Tool("loopc", _COMPILE),
     "run": _Tool("loopc-run", _RUN),
     "bench": _Tool("loopc-run", _BENCH, _bench_arguments),
     "explain": _Tool("loopc", _EXPLAIN, _explain_arguments),
+    "cache": _Tool("loopc", _CACHE, _cache_arguments),
 }
 
 
@@ -123,7 +143,7 @@ def _become(tool: _Tool, given: list[str]) -> int:
     arguments = tool.arguments(given)
     if {"--help", "-help", "-h"} & set(given):
         print(tool.text, end="", flush=True)
-        arguments = ["--help"]
+        arguments = [*tool.arguments([]), "--help"]
     # There is none where the caller closed it.
     if sys.stdout is not None:
         sys.stdout.flush()

@@ -49,6 +49,7 @@ class LayerType(Named):
     CAST = 1
     ACTIVATION = 2
     POOLING = 3
+    LRN = 5
     SOFTMAX = 6
     DECONVOLUTION = 7
     CONCATENATION = 8
@@ -78,6 +79,8 @@ class LayerType(Named):
     ASSERTION = 39
     ONE_HOT = 40
     NON_ZERO = 41
+    GRID_SAMPLE = 42
+    NMS = 43
     REVERSE_SEQUENCE = 44
     NORMALIZATION = 45
     SQUEEZE = 47
@@ -229,6 +232,21 @@ class PaddingMode(Named):
     EXPLICIT_ROUND_UP = 1
     SAME_UPPER = 2
     SAME_LOWER = 3
+
+
+class InterpolationMode(Named):
+    """How values between elements are found."""
+
+    NEAREST = 0
+    LINEAR = 1
+    CUBIC = 2
+
+
+class BoundingBoxFormat(Named):
+    """What the four numbers of a box are."""
+
+    CORNER_PAIRS = 0
+    CENTER_SIZES = 1
 
 
 class CumulativeOperation(Named):

@@ -316,6 +316,39 @@ class IReverseSequenceLayer(ILayer):
     sequence_axis = Int("sequence_axis", "The axis of the sequence.")
 
 
+class ILRNLayer(ILayer):
+    """Local response normalisation over channels."""
+
+    KIND = "LRN"
+    TYPE = e.LayerType.LRN
+    window_size = Int("window_size", "Number of channels, odd.")
+    alpha = Float("alpha", "Factor of the squares.")
+    beta = Float("beta", "The power.")
+    k = Float("k", "Added to the squares.")
+
+
+class IGridSampleLayer(ILayer):
+    """Values of input 0 at the places that input 1 gives."""
+
+    KIND = "GridSample"
+    TYPE = e.LayerType.GRID_SAMPLE
+    interpolation_mode = Choice(
+        "interpolation_mode", e.InterpolationMode, "How values between elements are found."
+    )
+    align_corners = Bool("align_corners", "Whether -1 and 1 are centers of elements, not edges.")
+    sample_mode = Choice("sample_mode", e.SampleMode, "What is read beyond the bounds.")
+
+
+class INMSLayer(ILayer):
+    """Boxes that overlap no better one of their class."""
+
+    KIND = "NMS"
+    TYPE = e.LayerType.NMS
+    bounding_box_format = Choice(
+        "bounding_box_format", e.BoundingBoxFormat, "What the four numbers of a box are."
+    )
+
+
 class IAssertionLayer(ILayer):
     """Ends the run where its input does not hold."""
 

@@ -11,7 +11,6 @@ import math
 import operator
 import os
 import stat
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -132,9 +131,9 @@ class SessionOptions(_Configurable):
     """How a session compiles its model, and the defaults of its runs.
 
     The attributes of onnxruntime's class that are not described here can be set,
-    too: those about memory, logs and threads make no difference, and
-    InferenceSession warns of the one whose result would be missed
-    (`optimized_model_filepath`).
+    too: those about memory, logs and threads make no difference.
+    `optimized_model_filepath` gets the model as it is, with a warning that says so: what
+    loopc makes of a model is no ONNX.
 
     Attributes:
         intra_op_num_threads: threads of a run; 0 (the default) and less mean as many
@@ -437,13 +436,6 @@ class SessionOptions(_Configurable):
             raise InvalidArgument("path: expected the path of a library")
         self._custom_ops.append(name)
 
-    def _unheeded(self) -> list[str]:
-        """What was asked for and will not be there after the session."""
-        texts = []
-        if self.optimized_model_filepath:
-            texts.append("optimized_model_filepath: no optimized ONNX model is written")
-        return texts
-
     def _compile_options(self) -> dict[str, Any]:
         level = compile_level(self.opt_level)
         ort_level = whole("graph_optimization_level", self.graph_optimization_level)
@@ -478,13 +470,11 @@ def type_name(value: object) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
-def checked_options(options: SessionOptions | None, stacklevel: int) -> SessionOptions:
-    """`options`, or the default ones; warns about what makes no difference."""
+def checked_options(options: SessionOptions | None) -> SessionOptions:
+    """`options`, or the default ones."""
     options = SessionOptions() if options is None else options
     if not isinstance(options, SessionOptions):
         raise InvalidType(f"sess_options: expected loopc.SessionOptions, got {type_name(options)}")
-    for warning in options._unheeded():
-        warnings.warn(f"sess_options.{warning}", stacklevel=stacklevel)
     return options
 
 

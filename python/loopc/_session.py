@@ -48,6 +48,7 @@ from loopc._metadata import (
     nodes_of,
     properties_of,
 )
+from loopc._model_copy import write_model
 from loopc._options import (
     Model,
     RunOptions,
@@ -107,6 +108,15 @@ class RunStatistics:
     peak_bytes: int
     copied_bytes: int
     device_seconds: float = 0.0
+
+
+def _keep_model(
+    options: SessionOptions, path: bytes | None, data: bytes | None, stacklevel: int
+) -> None:
+    """Does what `optimized_model_filepath` asks for, and warns of what it did."""
+    if options.optimized_model_filepath:
+        text = write_model(options.optimized_model_filepath, path, data)
+        warnings.warn(f"sess_options.{text}", stacklevel=stacklevel + 1)
 
 
 def _chip(place: Place, chip: str | None) -> str | None:
@@ -255,7 +265,7 @@ class InferenceSession:
         if unknown:
             names = ", ".join(map(repr, sorted(unknown)))
             raise InvalidArgument(f"InferenceSession has no argument {names}")
-        options = checked_options(sess_options, stacklevel=3)
+        options = checked_options(sess_options)
         arguments = {
             "chip": chip,
             "min_kernel_work": min_kernel_work,
@@ -273,17 +283,20 @@ class InferenceSession:
             with shown(options.progress) as compile_options["progress"]:
                 made = _loopc.create_from_network(network, compile_options)
             self._set_up(options, *made)
+            _keep_model(options, None, None, stacklevel=3)
             return
         path, data = model_source(path_or_bytes)
         self._origin = _Origin(path, data, None, copy.copy(options), arguments)
         if path is not None and is_shared_library(path):
             self._set_up(options, *_loopc.load_shared(path, None))
             self._require(place, device)
+            _keep_model(options, None, None, stacklevel=3)
             return
         if options._initializers:
             data = options._initializers.apply(path, data)
         self._set_up(options, *_compiled(path, data, options, compile_options))
         self._properties = properties_of(path, data)
+        _keep_model(options, path, data, stacklevel=3)
 
     @classmethod
     def _load(

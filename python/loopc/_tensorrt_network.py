@@ -27,6 +27,7 @@ from loopc.network import (
     ILayer,
     INetworkDefinition,
     INodeLayer,
+    InterpolationMode,
     ITensor,
 )
 
@@ -346,14 +347,6 @@ class IAxisLayer(INodeLayer):
     def axis(self, value: int) -> None:
         vars(self)["_values"]["axis"] = integer(value, "axis")
         self._network._set_attribute(self._number, "axis", integer(value, "axis"))
-
-
-class InterpolationMode(IntEnum):
-    """How values between are found."""
-
-    NEAREST = 0
-    LINEAR = 1
-    CUBIC = 2
 
 
 class ResizeCoordinateTransformation(IntEnum):

@@ -55,11 +55,13 @@ from loopc._network_base import (
 )
 from loopc._network_enums import (
     ActivationType,
+    BoundingBoxFormat,
     CumulativeOperation,
     DataType,
     ElementWiseOperation,
     FillOperation,
     GatherMode,
+    InterpolationMode,
     LayerType,
     LoopOutput,
     MatrixOperation,
@@ -86,12 +88,15 @@ from loopc._network_layers import (
     IElementWiseLayer,
     IFillLayer,
     IGatherLayer,
+    IGridSampleLayer,
     IIdentityLayer,
     IIfConditionalInputLayer,
     IIfConditionalOutputLayer,
     IIteratorLayer,
     ILoopOutputLayer,
+    ILRNLayer,
     IMatrixMultiplyLayer,
+    INMSLayer,
     INodeLayer,
     INonZeroLayer,
     INormalizationLayer,
@@ -491,6 +496,31 @@ class INetworkDefinition:
         """Reverses the first elements of each item of a batch."""
         return self._add(IReverseSequenceLayer, input, sequence_lens)
 
+    def add_lrn(
+        self,
+        input: ITensor,
+        window: int,
+        alpha: float,
+        beta: float,
+        k: float,
+    ) -> ILRNLayer:
+        """Local response normalisation: each value by the squares of `window` channels."""
+        return self._add(ILRNLayer, input, window_size=window, alpha=alpha, beta=beta, k=k)
+
+    def add_grid_sample(self, input: ITensor, grid: ITensor) -> IGridSampleLayer:
+        """Values of `input` at the places that `grid` gives, from -1 to 1."""
+        return self._add(IGridSampleLayer, input, grid)
+
+    def add_nms(
+        self, boxes: ITensor, scores: ITensor, max_output_boxes_per_class: ITensor
+    ) -> INMSLayer:
+        """Boxes [batch, boxes, 4] that overlap no better one of their class.
+
+        ``set_input(3, threshold)`` says which overlap is too much, ``set_input(4, threshold)``
+        which score is too little.
+        """
+        return self._add(INMSLayer, boxes, scores, max_output_boxes_per_class)
+
     def add_assertion(self, condition: ITensor, message: str) -> IAssertionLayer:
         """Ends the run where the condition does not hold."""
         return self._add(IAssertionLayer, condition, message=message)
@@ -553,6 +583,7 @@ def create_network(name: str = "") -> INetworkDefinition:
 
 __all__ = [
     "ActivationType",
+    "BoundingBoxFormat",
     "CumulativeOperation",
     "DataType",
     "ElementWiseOperation",
@@ -571,17 +602,20 @@ __all__ = [
     "IElementWiseLayer",
     "IFillLayer",
     "IGatherLayer",
+    "IGridSampleLayer",
     "IIdentityLayer",
     "IIfConditional",
     "IIfConditionalBoundaryLayer",
     "IIfConditionalInputLayer",
     "IIfConditionalOutputLayer",
     "IIteratorLayer",
+    "ILRNLayer",
     "ILayer",
     "ILoop",
     "ILoopBoundaryLayer",
     "ILoopOutputLayer",
     "IMatrixMultiplyLayer",
+    "INMSLayer",
     "INetworkDefinition",
     "INodeLayer",
     "INonZeroLayer",
@@ -604,6 +638,7 @@ __all__ = [
     "ITripLimitLayer",
     "IUnaryLayer",
     "IUnsqueezeLayer",
+    "InterpolationMode",
     "LayerType",
     "LoopOutput",
     "MatrixOperation",

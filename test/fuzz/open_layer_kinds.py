@@ -463,6 +463,23 @@ class LayerKinds(OpenLayers):
 
         return self.value(layer, [a, lengths], work, a.shape, a.dtype)
 
+    def make_layer_lrn(self, pool: Sequence[Value]) -> Value | None:
+        a = self.pick(pool, lambda v: v.dtype == np.float32 and len(v.shape) >= 3)
+        if not a:
+            return None
+        window = self.dice.choice((1, 3, 5))
+        layer = self.net.add_lrn(a.tensor, window, 0.5, 0.75, 2.0)
+
+        def work(x: Array) -> Array:
+            around = [(0, 0), (window // 2, window // 2), *[(0, 0)] * (x.ndim - 2)]
+            square = np.pad(x * x, around)
+            total = np.zeros_like(x)
+            for k in range(window):
+                total = total + square[:, k : k + x.shape[1]]
+            return np.float32(x / (2 + 0.5 / window * total) ** 0.75)
+
+        return self.value(layer, [a], work, a.shape, a.dtype)
+
     def make_layer_squeeze(self, pool: Sequence[Value]) -> Value | None:
         a = self.pick(pool, lambda v: 1 in v.shape)
         if not a:

@@ -44,13 +44,13 @@ def loopc_command(*arguments, **environment):
 def test_help():
     status, out, _ = loopc_command("--help")
     assert status == 0
-    for command in ("compile", "run", "bench", "explain", "doctor"):
+    for command in ("compile", "run", "bench", "explain", "cache", "doctor"):
         assert f"\n  {command} " in out
         status, text, _ = loopc_command(command, "--help")
         assert status == 0
         assert text.startswith(f"usage: python -m loopc {command}")
         # The options are those of the program that does it.
-        assert command == "doctor" or "--dim" in text
+        assert command == "doctor" or ("--dir" if command == "cache" else "--dim") in text
     assert loopc_command()[0] == 2
     assert loopc_command("--version")[1] == f"loopc {loopc.__version__}\n"
 
@@ -58,7 +58,7 @@ def test_help():
 def test_unknown_command():
     status, out, err = loopc_command("convert")
     assert (status, out) == (2, "")
-    assert "no command 'convert'; there are: compile, run, bench, explain, doctor" in err
+    assert "no command 'convert'; there are: compile, run, bench, explain, cache, doctor" in err
 
 
 def test_compile(model, tmp_path):
@@ -92,6 +92,20 @@ def test_explain(model, tmp_path):
     assert (tmp_path / "loops.svg").read_text().startswith("<svg ")
     status, out, _ = loopc_command("explain", "LC0301")
     assert (status, out.splitlines()[0][:26]) == (0, "LC0301 UnsupportedOperator")
+
+
+def test_cache(model, tmp_path):
+    folder = f"--dir={tmp_path / 'cache'}"
+    assert loopc_command("cache", "warm", folder, model)[0] == 0
+    status, out, _ = loopc_command("cache", "list", folder)
+    assert status == 0
+    assert out.count("\n") == 1
+    assert "twice" in out
+    assert loopc_command("cache", "clear", folder)[0] == 0
+    assert loopc_command("cache", "list", folder) == (0, "", "")
+    status, _, err = loopc_command("cache", "empty", folder)
+    assert status == 2
+    assert "empty" in err
 
 
 def test_doctor(tmp_path):

@@ -7,8 +7,9 @@
 # ===------------------------------------------------------------------------===#
 """Packages of PyPI whose ``import onnxruntime`` gives loopc: the same answers.
 
-Each is run as it is, by a process in which ``sys.modules["onnxruntime"]`` is loopc and
-by one in which it is onnxruntime.
+Each is run as it is, by a process in which ``sys.modules["onnxruntime"]`` is loopc, by
+one in which it is onnxruntime with loopc's execution provider in all sessions, and by one
+in which it is onnxruntime.
 """
 
 import json
@@ -22,6 +23,9 @@ import json, sys
 if sys.argv[1] == "loopc":
     import loopc
     sys.modules["onnxruntime"] = loopc
+elif sys.argv[1] == "provider":
+    import loopc.onnxruntime
+    loopc.onnxruntime.enable()
 import numpy as np
 # A tone and a little noise: what is said of silence alone is a matter of roundings.
 tones = np.sin(2 * np.pi * 220 * np.arange(16000) / 16000)
@@ -92,5 +96,32 @@ def agree(given, expected):
 
 @pytest.mark.parametrize("package", PROGRAMS)
 def test_package(package):
-    given, expected = (answer_of(engine, PROGRAMS[package]) for engine in ("loopc", "onnxruntime"))
+    given, inside, expected = (
+        answer_of(engine, PROGRAMS[package]) for engine in ("loopc", "provider", "onnxruntime")
+    )
     assert agree(given, expected), (given, expected)
+    assert agree(inside, expected), (inside, expected)
+
+
+def test_loops_of_packages_are_claimed():
+    """The loops in the models of these packages run on loopc's execution provider."""
+    program = """
+import onnxruntime
+from arabic_name_romanizer import transliterate
+made, real = [], onnxruntime.InferenceSession.__init__
+def create(self, model, sess_options=None, *rest, **named):
+    sess_options = sess_options or onnxruntime.SessionOptions()
+    sess_options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    real(self, model, sess_options, *rest, **named)
+    made.append(self)
+onnxruntime.InferenceSession.__init__ = create
+transliterate("\u0633\u0639\u0627\u062f")
+answer = sorted({
+    (graph.ep_name, node.op_type)
+    for session in made
+    for graph in session.get_provider_graph_assignment_info()
+    for node in graph.get_nodes()
+    if node.op_type in ("Loop", "Scan", "If", "LSTM", "GRU", "RNN")
+})
+"""
+    assert answer_of("provider", program) == [["LoopcExecutionProvider", "GRU"]]

@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """Samples of TensorRT's documentation, behind another import."""
 
+import subprocess
 from pathlib import Path
 
 import loopc
@@ -14,6 +15,8 @@ import numpy as np
 import onnx.parser
 import pytest
 from loopc import tensorrt as trt
+
+ROOT = Path(__file__).parents[2]
 
 
 class Listener(trt.ILogger):
@@ -95,6 +98,51 @@ def test_a_loop_from_network_to_context():
     bindings = [x.ctypes.data, n.ctypes.data, last.ctypes.data, room.ctypes.data]
     assert context.execute_v2(bindings)
     np.testing.assert_array_equal(room, made)
+
+
+def example(*arguments):
+    """What examples/network/engine.cpp prints."""
+    done = subprocess.run(
+        [ROOT / "build/examples/loopc-example-engine", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+def test_engines_of_cpp(tmp_path):
+    """Engines that C++ builds run here, and the other way round."""
+    file = tmp_path / "power.plan"
+    assert example("build", file) == (0, "")
+    logger = trt.Logger(trt.Logger.WARNING)
+    engine = trt.Runtime(logger).deserialize_cuda_engine(file.read_bytes())
+    context = engine.create_execution_context()
+    x, n, y = np.array([1, 2, 3], np.float32), np.array(2, np.int32), np.zeros(3, np.float32)
+    assert context.execute_v2([x.ctypes.data, n.ctypes.data, y.ctypes.data])
+    np.testing.assert_array_equal(y, x**4)
+
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    x, n = network.add_input("x", trt.float32, (3,)), network.add_input("n", trt.int32, ())
+    loop = network.add_loop()
+    loop.add_trip_limit(n, trt.TripLimit.COUNT)
+    sums = loop.add_recurrence(x)
+    following = network.add_elementwise(sums.get_output(0), x, trt.ElementWiseOperation.SUM)
+    sums.set_input(1, following.get_output(0))
+    last = loop.add_loop_output(sums.get_output(0), trt.LoopOutput.LAST_VALUE).get_output(0)
+    last.name = "y"
+    network.mark_output(last)
+    config = builder.create_builder_config()
+    file.write_bytes(builder.build_serialized_network(network, config))
+    lines = [f"n = {k}: {k + 1} {2 * k + 2} {3 * k + 3}\n" for k in range(4)]
+    assert example("run", file) == (0, "".join(lines))
+    file.write_bytes(b"no engine")
+    assert example("run", file) == (1, "these are not the bytes of an engine\n")
+    status, told = example("parse", ROOT / "examples/newton/newton.onnxtxt")
+    assert status == 0
+    assert "input limit:\n" in told
+    assert "output history: -1 -1\n" in told
 
 
 def test_a_model_by_the_parser(tmp_path):

@@ -19,6 +19,15 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 
+/// Takes the options that LLVM's libraries have registered, some thousand, from
+/// what --help prints: it is about MLIR's passes. --help-hidden prints them.
+static void hideLLVMOptions() {
+  for (auto &[name, option] : llvm::cl::getRegisteredOptions())
+    if (!llvm::StringRef(name).starts_with("help") && name != "h" &&
+        name != "version")
+      option->setHiddenFlag(llvm::cl::Hidden);
+}
+
 int main(int argc, char **argv) {
   if (argc == 2 && llvm::StringRef(argv[1]) == "--print-operators") {
     loopc::printOperatorTable(llvm::outs());
@@ -34,6 +43,7 @@ int main(int argc, char **argv) {
   }
   llvm::cl::AddExtraVersionPrinter(
       [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
+  hideLLVMOptions();
   mlir::DialectRegistry registry;
   loopc::registerAllDialects(registry);
   loopc::registerAllPasses();

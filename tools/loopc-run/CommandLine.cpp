@@ -40,9 +40,11 @@ struct Flags {
           "input_0.pb, input_1.pb, ...; without any of both, inputs are "
           "random"),
       cl::cat(kValues)};
-  cl::opt<uint64_t> seed{"seed", cl::init(0), cl::value_desc("n"),
-                         cl::desc("Begin random inputs with this number"),
-                         cl::cat(kValues)};
+  cl::opt<uint64_t> seed{
+      "seed", cl::init(0), cl::value_desc("n"),
+      cl::desc("Begin random inputs with this number; with --input, "
+               "of those that have no value"),
+      cl::cat(kValues)};
   cl::list<std::string> states{
       "set-state", cl::value_desc("name=value"),
       cl::desc("What a state is before the first run, as --input; without it, "
@@ -346,6 +348,7 @@ static bool readOptions(const Flags &flags, Options &options) {
   options.outputPath = flags.output;
   options.tolerance = {flags.rtol, flags.atol};
   options.seed = flags.seed;
+  options.isSeeded = flags.seed.getNumOccurrences() > 0;
   options.timeoutSeconds = flags.timeout;
   options.threads = flags.threads;
   options.memoryLimit = flags.memory;

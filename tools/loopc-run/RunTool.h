@@ -46,6 +46,8 @@ struct Options {
   io::Tolerance tolerance;
   llvm::StringMap<int64_t> dims;
   uint64_t seed = 0;
+  /// Whether --seed was given.
+  bool isSeeded = false;
   uint64_t runs = 1;
   bool bench = false;
   uint64_t benchRuns = 0; ///< 0: as many as benchSeconds holds

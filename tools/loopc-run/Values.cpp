@@ -280,6 +280,13 @@ loopc::run::makeInputs(const loopc_model &model, const Options &options,
       values.push_back(std::move(*given[i]));
       continue;
     }
+    // Who gives some of them has forgotten the others.
+    if (!options.inputs.empty() && !options.isSeeded)
+      return fail(ExitUsage,
+                  Twine("input '") + port.name +
+                      "' has no value: give it one (--input=" + port.name +
+                      "=VALUE), or --seed=N for random values of what is not "
+                      "given");
     Expected<HostValue> value = makeRandom(*port.type, random, extent);
     if (!value)
       return fail(ExitUsage, Twine("input '") + port.name +

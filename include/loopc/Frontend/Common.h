@@ -36,6 +36,11 @@ llvm::LogicalResult checkPins(mlir::Location loc, const ShapePins &pins,
                               const llvm::StringSet<> &dims,
                               llvm::StringRef what);
 
+/// A shape that is given for an input fixes the extents of its named
+/// dimensions, of other inputs, too: axis `axis` of `input` is called `name`.
+void fixDim(ShapePins &pins, llvm::StringRef input, int64_t axis,
+            llvm::StringRef name);
+
 /// Verifies what a front end made. Errors come without the text of the
 /// operation, which with all its weights would help nobody.
 llvm::LogicalResult verifyImported(mlir::ModuleOp module);

@@ -29,6 +29,22 @@ LogicalResult loopc::checkPins(Location loc, const ShapePins &pins,
   return success();
 }
 
+void loopc::fixDim(ShapePins &pins, StringRef input, int64_t axis,
+                   StringRef name) {
+  auto shape = pins.shapes.find(input);
+  if (name.empty() || shape == pins.shapes.end() ||
+      axis >= static_cast<int64_t>(shape->second.size()))
+    return;
+  int64_t extent = shape->second[axis];
+  if (ShapedType::isDynamic(extent))
+    return;
+  // Shapes that contradict each other are what they say, and fix nothing else:
+  // there are models whose names do not mean what they say.
+  auto [known, isNew] = pins.dims.try_emplace(name, extent);
+  if (known->second != extent)
+    known->second = ShapedType::kDynamic;
+}
+
 LogicalResult loopc::verifyImported(ModuleOp module) {
   MLIRContext &context = *module.getContext();
   bool printsOps = context.shouldPrintOpOnDiagnostic();

@@ -59,7 +59,18 @@ LogicalResult Emitter::checkPins() {
       if (*tensor.getDimensionName(d))
         dims.insert(tensor.getDimensionName(d));
   }
-  return loopc::checkPins(pathLoc(path), options, inputs, dims, "network");
+  if (failed(loopc::checkPins(pathLoc(path), options, inputs, dims, "network")))
+    return failure();
+  ShapePins fixed{{}, options.shapes};
+  for (int32_t k = 0; k < network.getNbInputs(); ++k) {
+    const ITensor &tensor = *network.getInput(k);
+    for (int32_t d = 0; d < tensor.getDeclaredDimensions().nbDims; ++d)
+      fixDim(fixed, tensor.getName(), d, tensor.getDimensionName(d));
+  }
+  for (const auto &[name, extent] : fixed.dims)
+    if (ShapedType::isStatic(extent))
+      options.dims.try_emplace(name, extent);
+  return success();
 }
 
 FailureOr<Type> Emitter::inputType(const ITensor &tensor,

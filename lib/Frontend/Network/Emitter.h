@@ -76,7 +76,7 @@ private:
                            mlir::Region &region,
                            llvm::SmallVectorImpl<Value> &values);
 
-  const EmitOptions &options;
+  EmitOptions options;
   std::unique_ptr<Plan> plan;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// Types of the carried values that a loop ended with.

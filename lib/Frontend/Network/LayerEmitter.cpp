@@ -102,6 +102,9 @@ LayerEmitter::Emit LayerEmitter::findEmit(LayerType type) {
       {LayerType::kUNSQUEEZE, &LayerEmitter::emitUnsqueeze},
       {LayerType::kCUMULATIVE, &LayerEmitter::emitCumulative},
       {LayerType::kREVERSE_SEQUENCE, &LayerEmitter::emitReverseSequence},
+      {LayerType::kLRN, &LayerEmitter::emitLRN},
+      {LayerType::kGRID_SAMPLE, &LayerEmitter::emitGridSample},
+      {LayerType::kNMS, &LayerEmitter::emitNMS},
       {LayerType::kASSERTION, &LayerEmitter::emitAssertion},
       {LayerType::kNODE, &LayerEmitter::emitNode}};
   const auto *row =

@@ -180,6 +180,15 @@ private:
   void emitNonZero();
   void emitReverseSequence();
 
+  // Images.cpp
+  void emitLRN();
+  void emitGridSample();
+  void emitNMS();
+  /// What NonMaxSuppression chooses of boxes [batch, boxes, 1 or classes, 4].
+  Value boxesOfClasses(Value boxes, Value scores, llvm::ArrayRef<Value> limits);
+  /// Element `index` along `axis`, which stays.
+  Value part(Value value, int64_t axis, int64_t index);
+
   llvm::SmallVector<llvm::DenseMap<const ITensor *, Value>> frames;
   /// The layer that is being emitted, and what it gave.
   const ILayer *layer = nullptr;

@@ -9,6 +9,7 @@
 #include "loopc/Frontend/Network/Network.h"
 
 #include <algorithm>
+#include <tuple>
 
 using namespace loopc::network;
 
@@ -30,6 +31,11 @@ void INetworkDefinition::addError(std::string text) {
 
 bool INetworkDefinition::findType(const ITensor &tensor, DataType &type,
                                   Dims &dims, std::string &error) const {
+  if (parsed) {
+    std::tie(type, dims) = tensor.layer ? parsed->outputs.at(tensor.index)
+                                        : std::pair(tensor.type, tensor.dims);
+    return true;
+  }
   if (!oracle)
     oracle = TypeOracle::create(*this);
   return oracle->find(tensor, type, dims, error);
@@ -124,6 +130,9 @@ T *INetworkDefinition::add(std::initializer_list<ITensor *> given, ILoop *loop,
                 loopc::network::getName(type) + "]";
   layer->loop = loop;
   layer->conditional = conditional;
+  if (parsed)
+    addError(layer->describe() + " cannot be added to '" + parsed->name +
+             "', a model that was parsed");
   int32_t position = 0;
   for (ITensor *tensor : given) {
     if (tensor && &tensor->network != this)
@@ -558,6 +567,26 @@ INetworkDefinition::addCumulative(ITensor &input, ITensor &axis,
 IReverseSequenceLayer *
 INetworkDefinition::addReverseSequence(ITensor &input, ITensor &sequenceLens) {
   return add<IReverseSequenceLayer>({&input, &sequenceLens});
+}
+
+ILRNLayer *INetworkDefinition::addLRN(ITensor &input, int64_t window,
+                                      float alpha, float beta, float k) {
+  auto *layer = add<ILRNLayer>({&input});
+  layer->setWindowSize(window);
+  layer->setAlpha(alpha);
+  layer->setBeta(beta);
+  layer->setK(k);
+  return layer;
+}
+
+IGridSampleLayer *INetworkDefinition::addGridSample(ITensor &input,
+                                                    ITensor &grid) {
+  return add<IGridSampleLayer>({&input, &grid});
+}
+
+INMSLayer *INetworkDefinition::addNMS(ITensor &boxes, ITensor &scores,
+                                      ITensor &maxOutputBoxesPerClass) {
+  return add<INMSLayer>({&boxes, &scores, &maxOutputBoxesPerClass});
 }
 
 IAssertionLayer *INetworkDefinition::addAssertion(ITensor &condition,

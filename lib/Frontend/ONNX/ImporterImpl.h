@@ -415,7 +415,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   ModelRef model;
-  const ImportOptions &options;
+  ImportOptions options;
   TensorImporter tensors;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   Location fileLoc;

@@ -58,7 +58,22 @@ LogicalResult Importer::checkPins(Location loc) {
       if (dim.has_dim_param())
         dims.insert(dim.dim_param());
   }
-  return loopc::checkPins(loc, options, inputs, dims, "model");
+  if (failed(loopc::checkPins(loc, options, inputs, dims, "model")))
+    return failure();
+  ShapePins fixed{{}, options.shapes};
+  for (const pb::ValueInfoProto &input : model->proto.graph().input())
+    for (auto [k, dim] :
+         llvm::enumerate(input.type().tensor_type().shape().dim()))
+      fixDim(fixed, input.name(), k, symbolOf(dim.dim_param()));
+  for (const auto &[name, extent] : fixed.dims)
+    if (ShapedType::isStatic(extent))
+      options.dims.try_emplace(name, extent);
+  return success();
+}
+
+/// ", as 'N' is": of an extent whose name is fixed.
+static std::string fixedBy(StringRef name) {
+  return name.empty() ? "" : (", as '" + name + "' is,").str();
 }
 
 FailureOr<Type> Importer::inputType(const pb::ValueInfoProto &input,
@@ -103,7 +118,8 @@ FailureOr<Type> Importer::inputType(const pb::ValueInfoProto &input,
       if (ShapedType::isStatic(extent) && extent != given)
         return loopc::emitError(loc, Diag::ShapeConflict)
                << "dimension " << k << " of input '" << input.name() << "' is "
-               << extent << " but the shape given says " << given;
+               << extent << fixedBy(name) << " but the shape given says "
+               << given;
       extent = given;
     }
     dimNames.push_back(builder.getStringAttr(

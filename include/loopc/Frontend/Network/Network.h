@@ -95,6 +95,16 @@ private:
   IConditionLayer *condition = nullptr;
 };
 
+/// A model that a parser has read into a network (loopc/TensorRT.h).
+struct ParsedModel {
+  /// The file, or what stands for it in messages.
+  std::string name;
+  /// The model; empty where the file is read again when it is compiled.
+  std::string bytes;
+  /// What its outputs are.
+  std::vector<std::pair<DataType, Dims>> outputs;
+};
+
 /// Finds types while a network grows.
 class TypeOracle {
 public:
@@ -179,6 +189,11 @@ public:
                                   bool reverse);
   IReverseSequenceLayer *addReverseSequence(ITensor &input,
                                             ITensor &sequenceLens);
+  ILRNLayer *addLRN(ITensor &input, int64_t window, float alpha, float beta,
+                    float k);
+  IGridSampleLayer *addGridSample(ITensor &input, ITensor &grid);
+  INMSLayer *addNMS(ITensor &boxes, ITensor &scores,
+                    ITensor &maxOutputBoxesPerClass);
   IAssertionLayer *addAssertion(ITensor &condition, std::string_view message);
   /// An operator of ONNX; a null input is left out.
   INodeLayer *addNode(std::string_view opType, ITensor *const *inputs,
@@ -215,6 +230,14 @@ public:
   const std::vector<std::string> &getErrors() const { return errors; }
   /// The same, and forgets it: who hands it on may let the network be used.
   std::vector<std::string> takeErrors() { return std::exchange(errors, {}); }
+
+  /// The network stands for a model, whose inputs and outputs it has, and takes
+  /// no more layers.
+  void setParsedModel(std::shared_ptr<const ParsedModel> model) {
+    parsed = std::move(model);
+  }
+  /// Null where the network is one of layers.
+  const ParsedModel *getParsedModel() const { return parsed.get(); }
 
   /// A layer of any kind: what the functions above do. The loop or conditional
   /// is that of a layer at its border; the outputs of a kNODE are counted by
@@ -254,6 +277,7 @@ private:
   std::vector<ITensor *> inputs;
   std::vector<ITensor *> outputs;
   std::vector<std::string> errors;
+  std::shared_ptr<const ParsedModel> parsed;
   mutable std::unique_ptr<TypeOracle> oracle;
 };
 

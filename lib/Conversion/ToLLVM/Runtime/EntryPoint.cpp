@@ -20,6 +20,7 @@
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Dialect/RT/IR/TypeConversion.h"
+#include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -107,12 +108,20 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
   /// Functions that take the run come later; others would have nobody to tell
   /// of a failure.
   LogicalResult checkOthers(ModuleOp module, func::FuncOp function) {
-    for (auto other : module.getOps<func::FuncOp>())
+    for (auto other : module.getOps<func::FuncOp>()) {
+      StringRef name = other.getName();
+      if (other.isExternal() && !isMathFunction(name) &&
+          !getRuntimeFunctionType(&getContext(), name))
+        return loopc::emitError(other.getLoc(), Diag::BadModule)
+               << "function '" << name
+               << "' is declared, but a model is one function: calls must be "
+                  "inlined, and what others compute is a custom operator";
       if (other != function && !other.isExternal() && !rt::findRun(other))
         return loopc::emitError(other.getLoc(), Diag::BadModule)
                << "function '" << other.getName()
                << "' is not the model's, and a model is one function: calls "
                   "must be inlined";
+    }
     WalkResult found = function.walk([&](func::CallOp call) {
       return call.getCallee() == function.getName() ? WalkResult::interrupt()
                                                     : WalkResult::advance();

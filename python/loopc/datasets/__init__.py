@@ -1,0 +1,12 @@
+# ===- __init__.py - onnxruntime.datasets ----------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""``onnxruntime.datasets`` where ``sys.modules["onnxruntime"]`` is loopc."""
+
+from loopc._ort_tools import become
+
+become(globals())
