@@ -32,6 +32,11 @@ using namespace loopc;
 static constexpr unsigned kPartInstructions = 1000;
 static constexpr unsigned kMaxParts = 16;
 
+/// What LLVM takes for an instruction of a scalar loop, in those of others: it
+/// makes vectors of the loop, and a second one for what is left, and simplifies
+/// both.
+static constexpr unsigned kScalarCost = 5;
+
 //===----------------------------------------------------------------------===//
 // What goes where
 //===----------------------------------------------------------------------===//
@@ -94,6 +99,17 @@ static void visitGlobals(llvm::Function &function,
         visitGlobals(constant, visit);
 }
 
+/// What LLVM takes to compile `function`, in instructions of loops in vectors.
+static uint64_t estimateCost(const llvm::Function &function) {
+  bool isScalar =
+      hasLoops(function) &&
+      llvm::none_of(llvm::instructions(function), [](const auto &one) {
+        return one.getType()->isVectorTy();
+      });
+  return uint64_t(function.getInstructionCount()) *
+         (isScalar ? kScalarCost : 1);
+}
+
 /// True for what only passes on what it is handed, to those that call it by its
 /// address: each part has its own.
 static bool isHandedOver(const llvm::Function &function) {
@@ -152,17 +168,17 @@ bool Division::close(llvm::Function &function, Closure &closure) {
   return isClosed;
 }
 
-/// Deals `found` to the parts, which have `load` to begin with: the largest
-/// first, each to the part that has least.
+/// Deals `found` with their costs to the parts, which have `load` to begin
+/// with: the largest first, each to the part that has least.
 void Division::deal(SmallVectorImpl<std::pair<Closure, uint64_t>> &found,
                     SmallVectorImpl<uint64_t> &load) {
   llvm::stable_sort(
       found, [](const auto &a, const auto &b) { return a.second > b.second; });
   auto first = load.begin() + isMainStraight();
-  for (auto &[closure, size] : found) {
+  for (auto &[closure, cost] : found) {
     auto least = std::min_element(first, load.end());
     size_t part = std::distance(load.begin(), least);
-    *least += size;
+    *least += cost;
     auto *function = cast<llvm::Function>(closure.front());
     if (part != 0 || needed.contains(function))
       shared.push_back(function);
@@ -178,18 +194,24 @@ bool Division::choose() {
   uint64_t total = 0, movable = 0;
   SmallVector<std::pair<Closure, uint64_t>> found;
   for (llvm::Function &function : module) {
-    uint64_t size = function.getInstructionCount();
-    total += size;
+    uint64_t cost = estimateCost(function);
+    total += cost;
     Closure closure;
     if (!isMovable(function) || !close(function, closure))
       continue;
-    movable += size;
-    found.emplace_back(std::move(closure), size);
+    movable += cost;
+    found.emplace_back(std::move(closure), cost);
   }
   // The main part keeps the rest, and is one of them.
-  numParts = 1 + std::clamp<uint64_t>(movable / kPartInstructions,
-                                      isMainStraight() && !found.empty(),
-                                      kMaxParts - 1);
+  uint64_t count = movable / kPartInstructions;
+  // Beside a main part that takes next to nothing there is an even number: two
+  // threads are done at the same time.
+  if (isMainStraight() && !found.empty())
+    count =
+        count == 0
+            ? 1
+            : llvm::alignTo<2>(llvm::divideCeil(movable, kPartInstructions));
+  numParts = 1 + std::min<uint64_t>(count, kMaxParts - 1);
   if (numParts == 1)
     return false;
   SmallVector<uint64_t> load(numParts);
@@ -390,8 +412,10 @@ ModuleParts::compile(const TargetOptions &options, Location loc,
       done[k] =
           emitCode(*module, machine, llvm::CodeGenFileType::ObjectFile, os);
   };
-  // The last number is the main part once more. All others have been begun by
-  // other threads then, so that waiting for them ends.
+  // The last number is the main part once more, if something completes it. All
+  // others have been begun by other threads then, so that waiting for them
+  // ends.
+  size_t count = parts.size() + (complete ? 1 : 0);
   auto run = [&](size_t k, ThreadMachines &machines) {
     size_t part = k % parts.size();
     unsigned level = levelOf(part, options.optLevel);
@@ -407,13 +431,13 @@ ModuleParts::compile(const TargetOptions &options, Location loc,
         optimize(k, *machine, level);
       optimized.count_down();
     }
-    if (k != 0 && machine)
+    if ((k != 0 || !complete) && machine)
       emit(part, *machine);
   };
   TimingScope scope = timing.nest("LLVM's passes");
   bool isWritten = false;
   auto begin = [&] { return ThreadMachines(options, loc); };
-  runAll(parts.size() + 1, parts.size(), begin, run, [&] {
+  runAll(count, parts.size(), begin, run, [&] {
     if (!std::exchange(isWritten, isWritten || optimized.try_wait()) &&
         isWritten)
       scope = timing.nest("Machine code");
