@@ -66,6 +66,7 @@ private:
   bool isMovable(const llvm::Function &function) const;
   bool close(llvm::Function &function, Closure &closure);
   void findStraight();
+  size_t countMoved(uint64_t movable, size_t numFunctions) const;
   void deal(SmallVectorImpl<std::pair<Closure, uint64_t>> &found,
             SmallVectorImpl<uint64_t> &load);
 
@@ -189,6 +190,19 @@ void Division::deal(SmallVectorImpl<std::pair<Closure, uint64_t>> &found,
   }
 }
 
+/// The parts beside the main one for `numFunctions` that cost `movable`.
+size_t Division::countMoved(uint64_t movable, size_t numFunctions) const {
+  uint64_t count = movable / kPartInstructions;
+  // Beside a main part that takes next to nothing there is an even number: two
+  // threads are done at the same time.
+  if (isMainStraight())
+    count =
+        count == 0
+            ? 1
+            : llvm::alignTo<2>(llvm::divideCeil(movable, kPartInstructions));
+  return std::min({count, uint64_t(numFunctions), uint64_t(kMaxParts - 1)});
+}
+
 bool Division::choose() {
   findStraight();
   uint64_t total = 0, movable = 0;
@@ -203,15 +217,7 @@ bool Division::choose() {
     found.emplace_back(std::move(closure), cost);
   }
   // The main part keeps the rest, and is one of them.
-  uint64_t count = movable / kPartInstructions;
-  // Beside a main part that takes next to nothing there is an even number: two
-  // threads are done at the same time.
-  if (isMainStraight() && !found.empty())
-    count =
-        count == 0
-            ? 1
-            : llvm::alignTo<2>(llvm::divideCeil(movable, kPartInstructions));
-  numParts = 1 + std::min<uint64_t>(count, kMaxParts - 1);
+  numParts = 1 + countMoved(movable, found.size());
   if (numParts == 1)
     return false;
   SmallVector<uint64_t> load(numParts);
