@@ -167,8 +167,11 @@ CompiledModel::create(ModuleOp module, const ModelInfo &info,
     linked->weights.keepOnly(
         [&](StringRef symbol) { return parts.usesGlobal(symbol); });
   };
+  llvm::function_ref<void()> complete = nullptr;
+  if (!linked->weights.getWeights().empty())
+    complete = dropUnused;
   FailureOr<std::vector<ObjectBytes>> objects =
-      parts.compile(options, loc, dropUnused, timing);
+      parts.compile(options, loc, complete, timing);
   if (failed(objects))
     return failure();
   scope = timing.nest("Link");

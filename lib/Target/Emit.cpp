@@ -200,8 +200,11 @@ compileObject(ModuleOp module, const ModelInfo &info,
     addEmptyWeightSection(*parts.getMain().module, info, input->first, bytes,
                           /*isShared=*/parts.size() > 1);
   };
+  llvm::function_ref<void()> complete = nullptr;
+  if (!weights.getWeights().empty())
+    complete = addWeights;
   FailureOr<std::vector<ObjectBytes>> objects =
-      parts.compile(options, loc, addWeights, timing);
+      parts.compile(options, loc, complete, timing);
   if (failed(objects))
     return failure();
   scope = timing.nest("Join");

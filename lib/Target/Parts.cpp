@@ -32,6 +32,11 @@ using namespace loopc;
 static constexpr unsigned kPartInstructions = 1000;
 static constexpr unsigned kMaxParts = 16;
 
+/// What LLVM takes for an instruction of a scalar loop, in those of others: it
+/// makes vectors of the loop, and a second one for what is left, and simplifies
+/// both.
+static constexpr unsigned kScalarCost = 5;
+
 //===----------------------------------------------------------------------===//
 // What goes where
 //===----------------------------------------------------------------------===//
@@ -61,6 +66,7 @@ private:
   bool isMovable(const llvm::Function &function) const;
   bool close(llvm::Function &function, Closure &closure);
   void findStraight();
+  size_t countMoved(uint64_t movable, size_t numFunctions) const;
   void deal(SmallVectorImpl<std::pair<Closure, uint64_t>> &found,
             SmallVectorImpl<uint64_t> &load);
 
@@ -92,6 +98,17 @@ static void visitGlobals(llvm::Function &function,
     for (llvm::Value *operand : instruction.operands())
       if (auto *constant = dyn_cast<llvm::Constant>(operand))
         visitGlobals(constant, visit);
+}
+
+/// What LLVM takes to compile `function`, in instructions of loops in vectors.
+static uint64_t estimateCost(const llvm::Function &function) {
+  bool isScalar =
+      hasLoops(function) &&
+      llvm::none_of(llvm::instructions(function), [](const auto &one) {
+        return one.getType()->isVectorTy();
+      });
+  return uint64_t(function.getInstructionCount()) *
+         (isScalar ? kScalarCost : 1);
 }
 
 /// True for what only passes on what it is handed, to those that call it by its
@@ -152,17 +169,17 @@ bool Division::close(llvm::Function &function, Closure &closure) {
   return isClosed;
 }
 
-/// Deals `found` to the parts, which have `load` to begin with: the largest
-/// first, each to the part that has least.
+/// Deals `found` with their costs to the parts, which have `load` to begin
+/// with: the largest first, each to the part that has least.
 void Division::deal(SmallVectorImpl<std::pair<Closure, uint64_t>> &found,
                     SmallVectorImpl<uint64_t> &load) {
   llvm::stable_sort(
       found, [](const auto &a, const auto &b) { return a.second > b.second; });
   auto first = load.begin() + isMainStraight();
-  for (auto &[closure, size] : found) {
+  for (auto &[closure, cost] : found) {
     auto least = std::min_element(first, load.end());
     size_t part = std::distance(load.begin(), least);
-    *least += size;
+    *least += cost;
     auto *function = cast<llvm::Function>(closure.front());
     if (part != 0 || needed.contains(function))
       shared.push_back(function);
@@ -173,23 +190,34 @@ void Division::deal(SmallVectorImpl<std::pair<Closure, uint64_t>> &found,
   }
 }
 
+/// The parts beside the main one for `numFunctions` that cost `movable`.
+size_t Division::countMoved(uint64_t movable, size_t numFunctions) const {
+  uint64_t count = movable / kPartInstructions;
+  // Beside a main part that takes next to nothing there is an even number: two
+  // threads are done at the same time.
+  if (isMainStraight())
+    count =
+        count == 0
+            ? 1
+            : llvm::alignTo<2>(llvm::divideCeil(movable, kPartInstructions));
+  return std::min({count, uint64_t(numFunctions), uint64_t(kMaxParts - 1)});
+}
+
 bool Division::choose() {
   findStraight();
   uint64_t total = 0, movable = 0;
   SmallVector<std::pair<Closure, uint64_t>> found;
   for (llvm::Function &function : module) {
-    uint64_t size = function.getInstructionCount();
-    total += size;
+    uint64_t cost = estimateCost(function);
+    total += cost;
     Closure closure;
     if (!isMovable(function) || !close(function, closure))
       continue;
-    movable += size;
-    found.emplace_back(std::move(closure), size);
+    movable += cost;
+    found.emplace_back(std::move(closure), cost);
   }
   // The main part keeps the rest, and is one of them.
-  numParts = 1 + std::clamp<uint64_t>(movable / kPartInstructions,
-                                      isMainStraight() && !found.empty(),
-                                      kMaxParts - 1);
+  numParts = 1 + countMoved(movable, found.size());
   if (numParts == 1)
     return false;
   SmallVector<uint64_t> load(numParts);
@@ -390,8 +418,10 @@ ModuleParts::compile(const TargetOptions &options, Location loc,
       done[k] =
           emitCode(*module, machine, llvm::CodeGenFileType::ObjectFile, os);
   };
-  // The last number is the main part once more. All others have been begun by
-  // other threads then, so that waiting for them ends.
+  // The last number is the main part once more, if something completes it. All
+  // others have been begun by other threads then, so that waiting for them
+  // ends.
+  size_t count = parts.size() + (complete ? 1 : 0);
   auto run = [&](size_t k, ThreadMachines &machines) {
     size_t part = k % parts.size();
     unsigned level = levelOf(part, options.optLevel);
@@ -407,13 +437,13 @@ ModuleParts::compile(const TargetOptions &options, Location loc,
         optimize(k, *machine, level);
       optimized.count_down();
     }
-    if (k != 0 && machine)
+    if ((k != 0 || !complete) && machine)
       emit(part, *machine);
   };
   TimingScope scope = timing.nest("LLVM's passes");
   bool isWritten = false;
   auto begin = [&] { return ThreadMachines(options, loc); };
-  runAll(parts.size() + 1, parts.size(), begin, run, [&] {
+  runAll(count, parts.size(), begin, run, [&] {
     if (!std::exchange(isWritten, isWritten || optimized.try_wait()) &&
         isWritten)
       scope = timing.nest("Machine code");

@@ -47,9 +47,10 @@ public:
   bool usesGlobal(llvm::StringRef symbol) const;
 
   /// Optimises every part and makes objects, the main one first, on threads.
-  /// `complete` is called once, on any of them, when all have been optimised:
-  /// what it adds to the main part is in that one's object. A part is machine
-  /// code before others are optimised, and is dropped then.
+  /// `complete`, if there is one, is called once, on any of them, when all have
+  /// been optimised: what it adds to the main part is in that one's object,
+  /// which is the last one then. A part is machine code before others are
+  /// optimised, and is dropped then.
   mlir::FailureOr<std::vector<ObjectBytes>>
   compile(const TargetOptions &options, mlir::Location loc,
           llvm::function_ref<void()> complete, mlir::TimingScope &timing);

@@ -9,7 +9,7 @@
 
 What is left puts a number on the stack as often as it is told; so does the
 function with the loops, 100 times. That one also takes the address of another,
-as if it handed it to threads.
+as if it handed it to threads. There are as many of it as is said behind that, or one.
 """
 
 import pathlib
@@ -34,6 +34,7 @@ def main() -> None:
     """Writes to standard output."""
     text = pathlib.Path(sys.argv[1]).read_text()
     count = int(sys.argv[2])
+    copies = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     loops = text[text.index("  ^rows(") : text.index("  ^done:")]
     text = text.replace(loops, "")
     entered = "llvm.cond_br %failed, ^failed, ^rows(%c0 : i64)"
@@ -43,8 +44,11 @@ def main() -> None:
         "  ^done:\n",
         "  ^done:\n    %first = llvm.load %offset : !llvm.ptr -> f32\n"
         + moves("%first", "a", count)
-        + f"    llvm.call @rows(%src, %dst, %n, %a{count - 1})"
-        " : (!llvm.ptr, !llvm.ptr, i64, f32) -> ()\n",
+        + "".join(
+            f"    llvm.call @rows{k or ''}(%src, %dst, %n, %a{count - 1})"
+            " : (!llvm.ptr, !llvm.ptr, i64, f32) -> ()\n"
+            for k in range(copies)
+        ),
     )
     loops = loops.replace("    %vo = llvm.load %po : !llvm.ptr -> f32\n", "")
     loops = loops.replace("    %po = llvm.getelementptr", "    %unused = llvm.getelementptr")
@@ -63,10 +67,13 @@ def main() -> None:
         + "    llvm.br ^rows(%c0 : i64)\n"
         + loops
         + "  ^done:\n    llvm.return\n  }\n"
-        + "  llvm.func internal @handed(%context: !llvm.ptr) {\n    llvm.return\n  }\n"
+    )
+    others = "".join(rows.replace("@rows(", f"@rows{k}(") for k in range(1, copies))
+    others += (
+        "  llvm.func internal @handed(%context: !llvm.ptr) {\n    llvm.return\n  }\n"
     )
     at = text.index("  llvm.func @expf")
-    print(text[:at] + rows + text[at:])
+    print(text[:at] + rows + others + text[at:])
 
 
 if __name__ == "__main__":
