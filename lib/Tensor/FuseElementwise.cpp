@@ -224,6 +224,22 @@ static bool isOfVectorProduct(OpOperand *operand) {
          });
 }
 
+/// True if the products that `op` adds up are those of integers.
+static bool multipliesIntegers(linalg::GenericOp op) {
+  return !isa<FloatType>(getElementTypeOrSelf(op.getDpsInits().front())) ||
+         !op.getBody()->getOps<arith::MulIOp>().empty();
+}
+
+/// True if `op` takes bits of integers, or extends integers, and does no more:
+/// stored, they are longer.
+static bool unpacksIntegers(linalg::GenericOp op) {
+  auto operations = op.getBody()->without_terminator();
+  return !operations.empty() &&
+         llvm::all_of(operations,
+                      llvm::IsaPred<arith::ExtSIOp, arith::ExtUIOp,
+                                    arith::AndIOp, arith::ShRUIOp>);
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
 /// else needs it, or where it is cheap. On a GPU a kernel of its own costs more
 /// than to compute it several times.
@@ -246,10 +262,12 @@ static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   auto isSmallInteger = [](Type type) {
     return type.isInteger(8) || type.isInteger(16);
   };
-  if (isProduct(consumer) &&
-      isSmallInteger(getElementTypeOrSelf(operand->get())) &&
-      !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
-    return false;
+  if (isProduct(consumer) && multipliesIntegers(consumer)) {
+    if (unpacksIntegers(producer))
+      return true;
+    if (isSmallInteger(getElementTypeOrSelf(operand->get())))
+      return false;
+  }
   if (!forKernels && (breaksVectors(operand, producer) ||
                       repeatsInWindows(operand, producer) ||
                       repeatsForColumns(operand, producer)))

@@ -229,6 +229,8 @@ struct PackedProduct {
   std::string writeFactors() const;
   std::string writeFewRows() const;
   std::string writeRows() const;
+  bool isOfIntegers() const;
+  std::string writeIntegers() const;
 };
 } // namespace
 
@@ -323,6 +325,53 @@ std::string PackedProduct::writeRows() const {
              .str();
 }
 
+/// True if the rows of A may be rounded to 8 bits, as the node's level of
+/// accuracy says, and all else is integers.
+bool PackedProduct::isOfIntegers() const {
+  constexpr int64_t kOfBytes = 4;
+  return call.getInt("accuracy_level") == kOfBytes && size * bits % 8 == 0 &&
+         !isa_and_nonnull<FloatType>(call.getElementType(ZeroPoints));
+}
+
+/// y of rows that are rounded to 8 bits by blocks, symmetrically: of each block
+/// the integers' sum times both scales. As with few rows, A is taken apart into
+/// what the first, second, ... numbers of the bytes are multiplied with.
+std::string PackedProduct::writeIntegers() const {
+  int64_t parts = 8 / bits, width = size / parts;
+  std::string text = llvm::formatv(
+      "bytes = uint8(Reshape(B, [{0}, {1}, {2}]))\n"
+      "beside = Constant<value_ints = [0, 0, 0, {3}]>()\n"
+      "rows = Reshape(Pad(float(Reshape(A, [-1, {6}])), beside), [-1, {1}, "
+      "{2}, {4}])\n"
+      "peaks = ReduceMax<keepdims = 1>(Abs(rows), [2, 3])\n"
+      "row_factors = peaks / 127.0\n"
+      "none = Constant<value_float = 0.0>()\n"
+      "inverses = Where(peaks == none, none, 127.0 / peaks)\n"
+      "codes = Unsqueeze(Transpose<perm = [3, 0, 1, 2]>(Cast<to = 3>(Round("
+      "rows * inverses))), [2])\n"
+      "row_factor = Reshape(row_factors, [-1, 1, {1}, 1])\n"
+      "mask = Constant<value = uint8 {{{5}}>()\n"
+      "zeros_i = Cast<to = 6>(zeros)\n",
+      n, blocks, width, blocks * size - k, parts, (1 << bits) - 1, k);
+  for (int64_t part = 0; part < parts; ++part)
+    text += llvm::formatv(
+        "shift{0} = Constant<value = uint8 {{{1}}>()\n"
+        "numbers{0} = Cast<to = 6>(BitwiseAnd(BitShift<direction = \"RIGHT\">("
+        "bytes, shift{0}), mask)) - zeros_i\n"
+        "term{0} = numbers{0} * Cast<to = 6>(Gather<axis = 0>(codes, {0}))\n",
+        part, part * bits);
+  text += "sum0 = Identity(term0)\n";
+  for (int64_t part = 1; part < parts; ++part)
+    text += llvm::formatv("sum{0} = sum{1} + term{0}\n", part, part - 1);
+  return text +
+         llvm::formatv("y_shaped = Reshape(ReduceSum<keepdims = 0>(float("
+                       "sum{0}) * row_factor * float(factors), [2, 3]), "
+                       "Concat<axis = 0>(Shape<end = -1>(A), [{1}]))\n"
+                       "y = CastLike(y_shaped, A)\n",
+                       parts - 1, n)
+             .str();
+}
+
 static std::string writeMatMulNBits(const ContribCall &call) {
   PackedProduct product{call};
   int64_t bits = product.bits, size = product.size, k = product.k;
@@ -335,9 +384,10 @@ static std::string writeMatMulNBits(const ContribCall &call) {
     return call.refuse("input 'g_idx', groups in another order");
   if (call.getInt("weight_prepacked"))
     return call.refuse("weights in the layout of one device");
-  std::string y = product.writeRows();
+  std::string y =
+      product.isOfIntegers() ? product.writeIntegers() : product.writeRows();
   // A block is whole bytes.
-  if (size * bits % 8 == 0)
+  if (!product.isOfIntegers() && size * bits % 8 == 0)
     y = llvm::formatv("is_few = Size(A) <= {0}\n"
                       "y = If(is_few)<\n"
                       "then_branch = few_rows () => (y) {{ {1} },\n"

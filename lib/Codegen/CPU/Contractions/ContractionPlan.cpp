@@ -82,8 +82,11 @@ static bool isSupported(linalg::LinalgOp op) {
       return false;
   }
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  return out.isProjectedPermutation() &&
-         llvm::all_of(op.getBlock()->without_terminator(), isVectorOperation);
+  return out.isProjectedPermutation();
+}
+
+static bool hasVectorBody(linalg::LinalgOp op) {
+  return llvm::all_of(op.getBlock()->without_terminator(), isVectorOperation);
 }
 
 /// How far apart neighbours along `dim` are in memory: 1, or a few elements
@@ -185,6 +188,7 @@ private:
   bool chooseWidened();
   bool isWide(int64_t rows);
   TileShape tileFor(int64_t rows);
+  TileShape halveTile(TileShape tile, int64_t rows);
   int64_t sumBlockFor(int64_t rows);
   bool readsMatrixRows(int64_t rows);
   bool wantsColumnsOutside();
@@ -306,11 +310,19 @@ bool ContractionPlanner::chooseDots() {
   auto isDense = [](OpOperand *operand) {
     return cast<MemRefType>(operand->get().getType()).isLastDimUnitStride();
   };
+  // Scales of the columns.
+  auto isReadInVectors = [&](OpOperand *operand) {
+    return operand == dot->vectors ||
+           !op.getMatchingIndexingMap(operand).isFunctionOfDim(dim) ||
+           strideAlong(op, plan, *operand, dim) == 1;
+  };
   if (!plan.isPacked(map, dim) || !panels->group ||
       panels->group->dim != dot->sum.dim ||
       panels->group->size != dot->sum.size || panels->width % lanes != 0 ||
       strideAlong(op, plan, *op.getDpsInitOperand(0), dim) != 1 ||
-      !isDense(dot->elements) ||
+      !llvm::all_of(dot->terms,
+                    [&](auto &term) { return isDense(term.elements); }) ||
+      !llvm::all_of(op.getDpsInputOperands(), isReadInVectors) ||
       !cast<MemRefType>(dot->vectors->get().getType()).getLayout().isIdentity())
     return false;
   plan.dot = dot;
@@ -337,7 +349,10 @@ void ContractionPlanner::collectDims() {
 bool ContractionPlanner::choose() {
   if (!isSupported(op))
     return false;
-  bool found = chooseDots() || chooseAlongResult();
+  bool found = chooseDots();
+  if (!found && !hasVectorBody(op))
+    return false;
+  found = found || chooseAlongResult();
   bool isNarrow = found && !plan.dot && !plan.isDynamic(plan.laneDim) &&
                   plan.extents[plan.laneDim] < kFewColumns;
   if ((!found || isNarrow) && !chooseAlongSum() && !found)
@@ -365,7 +380,7 @@ OpOperand *ContractionPlanner::findShared() {
 bool ContractionPlanner::chooseTransposed() {
   OpOperand *init = op.getDpsInitOperand(0);
   AffineMap out = op.getMatchingIndexingMap(init);
-  if (!isSupported(op) || !canMask() || op.getNumReductionLoops() != 1 ||
+  if (!isSupported(op) || !hasVectorBody(op) || !canMask() || op.getNumReductionLoops() != 1 ||
       out.getNumResults() == 0)
     return false;
   unsigned dim = cast<AffineDimExpr>(out.getResults().back()).getPosition();
@@ -422,10 +437,26 @@ bool ContractionPlanner::isWide(int64_t rows) {
           rows % most == 0 || rows % (most - 1) == 0);
 }
 
+/// `tile`, or a smaller one whose sums of integers and of floats both fit into
+/// the registers.
+TileShape ContractionPlanner::halveTile(TileShape tile, int64_t rows) {
+  int64_t most = cpu.sumRegisters() / 4;
+  if (tile.rows > most)
+    tile.rows = ShapedType::isDynamic(rows)
+                    ? most
+                    : llvm::divideCeil(rows, llvm::divideCeil(rows, most));
+  tile.vectors = std::min<int64_t>(
+      tile.vectors,
+      llvm::bit_floor(uint64_t(cpu.sumRegisters() / 2 / tile.rows)));
+  return tile;
+}
+
 TileShape ContractionPlanner::tileFor(int64_t rows) {
   if (!plan.isAlongSum) {
     int64_t columns = plan.extents[*plan.columnDim];
-    return chooseTile(cpu, rows, columns, plan.lanes, isWide(rows));
+    TileShape tile =
+        chooseTile(cpu, rows, columns, plan.lanes, isWide(rows));
+    return plan.dot && plan.dot->block ? halveTile(tile, rows) : tile;
   }
   rows = ShapedType::isDynamic(rows) ? 4 : std::min<int64_t>(rows, 4);
   int64_t columns = !plan.columnDim ? 1
@@ -463,7 +494,8 @@ bool ContractionPlanner::readsMatrixRows(int64_t rows) {
 }
 
 int64_t ContractionPlanner::sumBlockFor(int64_t rows) {
-  if (plan.isAlongSum || plan.sumDims.size() != 1)
+  if (plan.isAlongSum || plan.sumDims.size() != 1 ||
+      (plan.dot && plan.dot->block))
     return 0;
   // Of small integers there are as many bytes.
   return CpuModel::sumBlock(plan.extents[plan.sumDims[0]], rows,

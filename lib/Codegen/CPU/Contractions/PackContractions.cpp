@@ -55,6 +55,9 @@ struct Candidate {
   /// The loop along which vectors run instead, where `dim` is too short for
   /// them: each column is brought together.
   std::optional<unsigned> sum = {};
+
+  /// Scales have a width of 0: their axes change places, alone.
+  bool isPanels() const { return !sum && width != 0; }
 };
 
 class Packing {
@@ -76,6 +79,9 @@ private:
   /// Lets `op` read what its operand is a transpose of, where an unknown number
   /// of rows transposes in strips; false if it does not.
   bool readThrough(linalg::GenericOp op, const Candidate &candidate);
+  bool replaceOperand(linalg::GenericOp op, const Candidate &candidate,
+                      AffineMap target, Operation *place);
+  void turnScales(linalg::GenericOp op);
   /// The place in front of which packing pays; null if nowhere.
   Operation *placeFor(linalg::GenericOp op, const Candidate &candidate);
 
@@ -198,9 +204,10 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   auto types = op.getIteratorTypesArray();
   SmallVector<int64_t> statics = op.getStaticLoopRanges();
   Candidate found{};
+  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
-    if (!map.isFunctionOfDim(dim))
+    if (!map.isFunctionOfDim(dim) || (dot && operand != dot->vectors))
       continue;
     bool sums = llvm::any_of(llvm::seq(op.getNumLoops()), [&](unsigned d) {
       return types[d] == IteratorType::reduction && map.isFunctionOfDim(d);
@@ -213,7 +220,6 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
       return std::nullopt;
     found = {operand, dim, operand->get(), map, 0, 1};
   }
-  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
   if (dot)
     found.group = dot->sum;
   if (!found.operand)
@@ -443,7 +449,7 @@ Value Packing::packAtRunTime(const Candidate &candidate, AffineMap target,
       [](OpBuilder &nested, Location loc, ValueRange args) {
         linalg::YieldOp::create(nested, loc, args[0]);
       });
-  if (!candidate.sum)
+  if (candidate.isPanels())
     copy->setAttr(kPackedAttrName, b.getUnitAttr());
   return copy.getResult(0);
 }
@@ -630,7 +636,99 @@ static bool isWidened(linalg::GenericOp op, const Candidate &candidate) {
              sum.getIntOrFloatBitWidth();
 }
 
+/// Lets `op` read by `target` what `candidate` is packed into at `place`.
+bool Packing::replaceOperand(linalg::GenericOp op, const Candidate &candidate,
+                             AffineMap target, Operation *place) {
+  auto [from, to] = compressed(candidate.map, target);
+  Value &value = done[{candidate.source.getAsOpaquePointer(), place,
+                       const_cast<void *>(to.getAsOpaquePointer()), nullptr}];
+  if (!value)
+    value = place ? packAtRunTime(candidate, target, place)
+                  : packConstant(candidate, target);
+  if (!value)
+    return false;
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[candidate.operand->getOperandNumber()] = target;
+    candidate.operand->set(value);
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    if (candidate.isPanels())
+      op->setAttr(kPackedAttrName, rewriter.getUnitAttr());
+  });
+  return true;
+}
+
+/// Drops axes of `operand` that are read at 0 alone.
+static void dropZeros(RewriterBase &rewriter, linalg::GenericOp op,
+                      OpOperand *operand) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  auto isZero = [](AffineExpr expr) { return isa<AffineConstantExpr>(expr); };
+  if (llvm::none_of(map.getResults(), isZero))
+    return;
+  SmallVector<ReassociationIndices> groups;
+  SmallVector<AffineExpr> exprs;
+  ReassociationIndices before;
+  for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
+    if (isZero(expr) && !groups.empty()) {
+      groups.back().push_back(axis);
+      continue;
+    }
+    before.push_back(axis);
+    if (isZero(expr))
+      continue;
+    groups.push_back(std::exchange(before, {}));
+    exprs.push_back(expr);
+  }
+  rewriter.setInsertionPoint(op);
+  Value collapsed = tensor::CollapseShapeOp::create(rewriter, op.getLoc(),
+                                                    operand->get(), groups);
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[operand->getOperandNumber()] =
+        AffineMap::get(map.getNumDims(), 0, exprs, rewriter.getContext());
+    operand->set(collapsed);
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+}
+
+/// Lets `op` read scales and zero points of the columns, which are no panels,
+/// with the columns last.
+void Packing::turnScales(linalg::GenericOp op) {
+  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
+  if (!dot)
+    return;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (operand == dot->vectors || !map.isFunctionOfDim(dot->columns) ||
+        endsWith(map, dot->columns) ||
+        !map.isProjectedPermutation(/*allowZeroInResults=*/true))
+      continue;
+    dropZeros(rewriter, op, operand);
+    map = op.getMatchingIndexingMap(operand);
+    if (endsWith(map, dot->columns))
+      continue;
+    Candidate scales{operand, dot->columns, operand->get(), map, 0, 1};
+    SmallVector<AffineExpr> exprs(map.getResults());
+    AffineExpr column = rewriter.getAffineDimExpr(dot->columns);
+    llvm::erase(exprs, column);
+    exprs.push_back(column);
+    auto target =
+        AffineMap::get(map.getNumDims(), 0, exprs, rewriter.getContext());
+    Operation *place = op;
+    if (isOwnConstant(scales.source))
+      place = nullptr;
+    else if (Operation *loop = placeFor(op, scales))
+      place = loop;
+    replaceOperand(op, scales, target, place);
+  }
+}
+
 void Packing::run(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics())
+    return;
+  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
+  if (dot && dot->hasZeros())
+    op = hoistZeroPoints(rewriter, op, *dot);
   std::optional<Candidate> candidate = find(op);
   if (!candidate)
     return;
@@ -659,22 +757,8 @@ void Packing::run(linalg::GenericOp op) {
     if (!place)
       return (void)(candidate->sum || readThrough(op, *candidate));
   }
-  auto [from, to] = compressed(candidate->map, target);
-  Value &value = done[{candidate->source.getAsOpaquePointer(), place,
-                       const_cast<void *>(to.getAsOpaquePointer()), nullptr}];
-  if (!value)
-    value = isConstant ? packConstant(*candidate, target)
-                       : packAtRunTime(*candidate, target, place);
-  if (!value)
-    return;
-  rewriter.modifyOpInPlace(op, [&] {
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    maps[candidate->operand->getOperandNumber()] = target;
-    candidate->operand->set(value);
-    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    if (!candidate->sum)
-      op->setAttr(kPackedAttrName, rewriter.getUnitAttr());
-  });
+  if (replaceOperand(op, *candidate, target, place) && dot && dot->block)
+    turnScales(op);
 }
 
 /// Makes expansions of narrow weights parts of the products that read them:

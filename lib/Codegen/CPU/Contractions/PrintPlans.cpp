@@ -92,7 +92,7 @@ void ContractionPlan::print(raw_ostream &os) const {
   printDims(os, "sum", sumDims);
   printDims(os, "outer", outerDims);
   if (dot)
-    os << " dot=" << dot->sum.size;
+    os << " dot=" << dot->sum.size << (dot->block ? " blocks" : "");
   if (areColumnsOutside)
     os << " columns-outside";
   if (isSumWrittenOut)
