@@ -65,8 +65,14 @@ struct DotProduct {
   /// The loop along which all are summed, in groups of `size`.
   PanelGroup sum;
   unsigned columns;
-  /// Bytes are multiplied by pairs, whose sums have 16 bits.
-  bool isByPairs = false;
+  /// How groups are multiplied and summed.
+  enum class Method {
+    Groups,   ///< an instruction for whole groups
+    Pairs,    ///< of bytes: sums of pairs in 16 bits, then in 32
+    Words,    ///< of bytes: even and odd ones, widened, by pairs of 16 bits
+    Multiples ///< so, by multiplications
+  };
+  Method method = Method::Groups;
   /// In the body, where sums of integers along `sum` are added up as floats:
   /// the value of one of these sums, and what it begins with, null: 0.
   mlir::Value block = {}, start = {};

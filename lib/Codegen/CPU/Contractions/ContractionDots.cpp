@@ -139,34 +139,91 @@ Value ContractionBody::dotNumbers(Value vector, const DotProduct::Term &term) {
                                number((int64_t(1) << term.bits) - 1));
 }
 
-Value ContractionBody::dot(Value sum, Value x, Value w) {
-  ImplicitLocOpBuilder &b = v.b;
-  auto call = [&](const Twine &name, ValueRange arguments, Type type) {
-    return LLVM::CallIntrinsicOp::create(
-               b, type, b.getStringAttr("llvm.x86." + name), arguments)
-        .getResult(0);
-  };
-  int64_t bits = 32 * tile.lanes;
-  if (v.plan.dot->isByPairs) {
-    auto pairs =
-        VectorType::get(2 * tile.lanes, b.getI16Type());
-    StringRef bytes = bits == 512   ? "avx512.pmaddubs.w.512"
-                      : bits == 256 ? "avx2.pmadd.ub.sw"
-                                    : "ssse3.pmadd.ub.sw.128";
-    Value pair = call(bytes, {w, x}, pairs);
-    x = pair;
-    w = arith::ConstantOp::create(
-        b, DenseElementsAttr::get(pairs, b.getI16IntegerAttr(1)));
-  } else if (v.plan.dot->sum.size == 4) {
-    if (v.plan.dot->areVectorsUnsigned)
-      std::swap(x, w);
-    return call("avx512.vpdpbusd." + Twine(bits), {sum, x, w},
-                sum.getType());
-  }
+/// The result of the instruction `name` for vectors of x86.
+static Value callX86(ImplicitLocOpBuilder &b, const Twine &name,
+                     ValueRange arguments, Type type) {
+  return LLVM::CallIntrinsicOp::create(
+             b, type, b.getStringAttr("llvm.x86." + name), arguments)
+      .getResult(0);
+}
+
+static int64_t bitsOf(Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  return type.getNumElements() * type.getElementTypeBitWidth();
+}
+
+/// Products of 16 bits, of which each two neighbours are added in 32.
+static Value multiplyPairs(ImplicitLocOpBuilder &b, Value x, Value w,
+                           Type type) {
+  int64_t bits = bitsOf(x);
   StringRef name = bits == 512   ? "avx512.pmaddw.d.512"
                    : bits == 256 ? "avx2.pmadd.wd"
                                  : "sse2.pmadd.wd";
-  return arith::AddIOp::create(b, sum, call(name, {x, w}, sum.getType()));
+  return callX86(b, name, {x, w}, type);
+}
+
+/// Products of `unsignedBytes` of at most 7 bits and others, of which each two
+/// neighbours are added in 16 bits.
+static Value multiplyBytes(ImplicitLocOpBuilder &b, Value unsignedBytes,
+                           Value signedBytes, Type type) {
+  int64_t bits = bitsOf(signedBytes);
+  StringRef name = bits == 512   ? "avx512.pmaddubs.w.512"
+                   : bits == 256 ? "avx2.pmadd.ub.sw"
+                                 : "ssse3.pmadd.ub.sw.128";
+  return callX86(b, name, {unsignedBytes, signedBytes}, type);
+}
+
+/// Each second element of `vector`, extended to the bits of two.
+static Value extendHalf(ImplicitLocOpBuilder &b, Value vector, bool isOdd,
+                        bool isUnsigned) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t width = type.getElementTypeBitWidth();
+  auto wide = VectorType::get(type.getNumElements() / 2,
+                              b.getIntegerType(2 * width));
+  vector = vector::BitCastOp::create(b, wide, vector);
+  Value count = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(
+             wide, b.getIntegerAttr(wide.getElementType(), width)));
+  if (!isOdd)
+    vector = arith::ShLIOp::create(b, vector, count);
+  return isUnsigned ? arith::ShRUIOp::create(b, vector, count).getResult()
+                    : arith::ShRSIOp::create(b, vector, count).getResult();
+}
+
+Value ContractionBody::dot(Value sum, Value x, Value w) {
+  using Method = DotProduct::Method;
+  ImplicitLocOpBuilder &b = v.b;
+  const DotProduct &dot = *v.plan.dot;
+  Type type = sum.getType();
+  auto words = VectorType::get(2 * tile.lanes, b.getI16Type());
+  if (dot.sum.size == 2)
+    return arith::AddIOp::create(b, sum, multiplyPairs(b, x, w, type));
+  // The unsigned one first.
+  if (dot.areVectorsUnsigned)
+    std::swap(x, w);
+  if (dot.method == Method::Groups)
+    return callX86(b, "avx512.vpdpbusd." + Twine(32 * tile.lanes), {sum, x, w},
+                   type);
+  if (dot.method == Method::Pairs) {
+    Value one = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(words, b.getI16IntegerAttr(1)));
+    Value pairs = multiplyBytes(b, x, w, words);
+    return arith::AddIOp::create(b, sum, multiplyPairs(b, pairs, one, type));
+  }
+  for (bool isOdd : {false, true}) {
+    Value left = extendHalf(b, x, isOdd, /*isUnsigned=*/true);
+    Value right = extendHalf(b, w, isOdd, /*isUnsigned=*/false);
+    if (dot.method == Method::Words) {
+      sum = arith::AddIOp::create(b, sum, multiplyPairs(b, left, right, type));
+      continue;
+    }
+    // A product of two bytes fits into 16 bits.
+    Value product = arith::MulIOp::create(b, left, right);
+    for (bool isUpper : {false, true})
+      sum = arith::AddIOp::create(
+          b, sum, extendHalf(b, product, isUpper, /*isUnsigned=*/false));
+  }
+  return sum;
 }
 
 Value ContractionBody::dotElements(OpOperand &operand, int64_t i,

@@ -60,6 +60,7 @@ private:
   bool setTerms(DotProduct &dot, const Products &products);
   bool fits(const DotProduct &dot);
   bool fitsBlock(const DotProduct &dot);
+  bool setMethod(DotProduct &dot);
   AffineMap mapOf(BlockArgument argument) {
     return op.getMatchingIndexingMap(op.getMatchingOpOperand(argument));
   }
@@ -268,8 +269,33 @@ bool DotMatcher::fits(const DotProduct &dot) {
          map.isFunctionOfDim(dot.columns) && map.isFunctionOfDim(dot.sum.dim);
 }
 
+/// Sets how groups are multiplied; false if in no way that pays: a sum of bytes
+/// alone is made one of 16 bits where the target has no instruction for it.
+bool DotMatcher::setMethod(DotProduct &dot) {
+  bool areBytes = dot.sum.size == 4;
+  // Where bytes are multiplied, pairs of 16 bits are, too.
+  if (cpu.dotBits == 8 || (cpu.dotBits == 16 && !areBytes))
+    return true;
+  if (!areBytes || !dot.block)
+    return false;
+  if (cpu.dotBits == 0) {
+    dot.method = DotProduct::Method::Multiples;
+    return true;
+  }
+  // Sums of two products of bytes fit into 16 bits if one of them has at most 7
+  // bits.
+  bool areShort =
+      dot.areVectorsUnsigned &&
+      llvm::all_of(dot.terms, [](const DotProduct::Term &term) {
+        return term.bits != 0 && term.bits <= 7;
+      });
+  dot.method = areShort && cpu.bits >= 256 ? DotProduct::Method::Pairs
+                                           : DotProduct::Method::Words;
+  return true;
+}
+
 std::optional<DotProduct> DotMatcher::match() {
-  if (cpu.dotBits == 0 || op.getNumDpsInits() != 1 ||
+  if (op.getNumDpsInits() != 1 ||
       op.getNumReductionLoops() == 0)
     return std::nullopt;
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -304,16 +330,8 @@ std::optional<DotProduct> DotMatcher::match() {
                 !dot.hasZeros();
   if (dot.block ? !fitsBlock(dot) : !isPure)
     return std::nullopt;
-  // Where bytes are multiplied, pairs of 16 bits are, too. Sums of two products
-  // of bytes fit into 16 bits if one of them has at most 7 bits.
-  if (dot.sum.size == 4 && cpu.dotBits != 8) {
-    dot.isByPairs = true;
-    if (cpu.bits < 256 || !dot.areVectorsUnsigned ||
-        llvm::any_of(dot.terms, [](const DotProduct::Term &term) {
-          return term.bits == 0 || term.bits > 7;
-        }))
-      return std::nullopt;
-  }
+  if (!setMethod(dot))
+    return std::nullopt;
   return dot;
 }
 
