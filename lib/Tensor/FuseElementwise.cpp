@@ -226,8 +226,11 @@ static bool isOfVectorProduct(OpOperand *operand) {
 
 /// True if the products that `op` adds up are those of integers.
 static bool multipliesIntegers(linalg::GenericOp op) {
-  return !isa<FloatType>(getElementTypeOrSelf(op.getDpsInits().front())) ||
-         !op.getBody()->getOps<arith::MulIOp>().empty();
+  return !op.getBody()->getOps<arith::MulIOp>().empty();
+}
+
+static bool sumsFloats(linalg::GenericOp op) {
+  return isa<FloatType>(getElementTypeOrSelf(op.getDpsInits().front()));
 }
 
 /// True if `op` takes bits of integers, or extends integers, and does no more:
@@ -262,12 +265,12 @@ static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   auto isSmallInteger = [](Type type) {
     return type.isInteger(8) || type.isInteger(16);
   };
-  if (isProduct(consumer) && multipliesIntegers(consumer)) {
-    if (unpacksIntegers(producer))
-      return true;
-    if (isSmallInteger(getElementTypeOrSelf(operand->get())))
-      return false;
-  }
+  bool ofIntegers = isProduct(consumer) && multipliesIntegers(consumer);
+  if (ofIntegers && sumsFloats(consumer) && unpacksIntegers(producer))
+    return true;
+  if ((ofIntegers || (isProduct(consumer) && !sumsFloats(consumer))) &&
+      isSmallInteger(getElementTypeOrSelf(operand->get())))
+    return false;
   if (!forKernels && (breaksVectors(operand, producer) ||
                       repeatsInWindows(operand, producer) ||
                       repeatsForColumns(operand, producer)))

@@ -295,21 +295,24 @@ Operation *Packing::placeFor(linalg::GenericOp op, const Candidate &candidate) {
   return nullptr;
 }
 
-/// True if `source` is a constant that only matrix products read, so that
-/// packing it does not keep a second copy.
-static bool isOwnConstant(Value source) {
+/// True if `source` is a constant with elements of its own.
+static bool isPackable(Value source) {
   std::optional<ConstantPart> part = constantOf(source);
   if (!part || !cast<ShapedType>(source.getType()).hasStaticShape())
     return false;
   auto value = dyn_cast<ElementsAttr>(part->constant.getValue());
   if (!value || value.getNumElements() == 0)
     return false;
-  if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-    if (dense.isSplat())
-      return false;
-  } else if (!isa<DenseResourceElementsAttr>(value)) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(value))
+    return !dense.isSplat();
+  return isa<DenseResourceElementsAttr>(value);
+}
+
+/// True if `source` is a constant that only matrix products read, so that
+/// packing it does not keep a second copy.
+static bool isOwnConstant(Value source) {
+  if (!isPackable(source))
     return false;
-  }
   std::function<bool(Value)> isRead = [&](Value read) {
     return llvm::all_of(read.getUsers(), [&](Operation *user) {
       if (isa<linalg::TransposeOp, tensor::CollapseShapeOp,
@@ -319,7 +322,7 @@ static bool isOwnConstant(Value source) {
       return product && product.getNumReductionLoops() > 0;
     });
   };
-  return isRead(part->constant.getResult());
+  return isRead(constantOf(source)->constant.getResult());
 }
 
 //===----------------------------------------------------------------------===//
@@ -715,7 +718,7 @@ void Packing::turnScales(linalg::GenericOp op) {
     auto target =
         AffineMap::get(map.getNumDims(), 0, exprs, rewriter.getContext());
     Operation *place = op;
-    if (isOwnConstant(scales.source))
+    if (isPackable(scales.source))
       place = nullptr;
     else if (Operation *loop = placeFor(op, scales))
       place = loop;
@@ -741,7 +744,10 @@ void Packing::run(linalg::GenericOp op) {
   AffineMap target = packedMap(op, *candidate);
   if (target == op.getMatchingIndexingMap(candidate->operand))
     return;
-  bool isConstant = isOwnConstant(candidate->source);
+  // Groups are packed in any case: a second copy of what others read as well
+  // (a table of embeddings) costs less than one in each run.
+  bool isConstant = isOwnConstant(candidate->source) ||
+                    (candidate->group && isPackable(candidate->source));
   Operation *place = nullptr;
   if (isConstant) {
     std::optional<int64_t> bytes = bytesOf(candidate->source.getType());
