@@ -238,9 +238,23 @@ static bool sumsFloats(linalg::GenericOp op) {
 static bool unpacksIntegers(linalg::GenericOp op) {
   auto operations = op.getBody()->without_terminator();
   return !operations.empty() &&
-         llvm::all_of(operations,
-                      llvm::IsaPred<arith::ExtSIOp, arith::ExtUIOp,
-                                    arith::AndIOp, arith::ShRUIOp>);
+         llvm::all_of(operations, llvm::IsaPred<arith::ExtSIOp, arith::ExtUIOp,
+                                                arith::AndIOp, arith::ShRUIOp>);
+}
+
+/// True if `operand` is weights that `producer` makes of bytes for a product
+/// with several loops over the sum: of the numbers of one byte, each would be a
+/// tensor of its own.
+static bool unpacksWeights(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  auto operations = producer.getBody()->without_terminator();
+  return product.getNumReductionLoops() > 1 && isWeightsOfProduct(*operand) &&
+         llvm::all_of(operations, isCheap) &&
+         llvm::range_size(operations) <= 2 * kMaxRecomputedOps &&
+         llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+           return getElementTypeOrSelf(input->get()).isInteger(8) &&
+                  producer.getMatchingIndexingMap(input).isPermutation();
+         });
 }
 
 /// True if `operand`'s producer may be computed in its consumer: where nobody
@@ -271,6 +285,8 @@ static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   if ((ofIntegers || (isProduct(consumer) && !sumsFloats(consumer))) &&
       isSmallInteger(getElementTypeOrSelf(operand->get())))
     return false;
+  if (!forKernels && unpacksWeights(operand, producer))
+    return true;
   if (!forKernels && (breaksVectors(operand, producer) ||
                       repeatsInWindows(operand, producer) ||
                       repeatsForColumns(operand, producer)))

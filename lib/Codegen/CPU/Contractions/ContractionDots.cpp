@@ -126,10 +126,10 @@ Value ContractionBody::dotNumbers(Value vector, const DotProduct::Term &term) {
     return vector;
   auto type = cast<VectorType>(vector.getType());
   auto number = [&](int64_t value) -> Value {
-    auto element =
-        v.b.getIntegerAttr(type.getElementType(),
-                           APInt(type.getElementTypeBitWidth(), value));
-    return arith::ConstantOp::create(v.b, DenseElementsAttr::get(type, element));
+    auto element = v.b.getIntegerAttr(
+        type.getElementType(), APInt(type.getElementTypeBitWidth(), value));
+    return arith::ConstantOp::create(v.b,
+                                     DenseElementsAttr::get(type, element));
   };
   if (term.firstBit)
     vector = arith::ShRUIOp::create(v.b, vector, number(term.firstBit));
@@ -178,8 +178,8 @@ static Value extendHalf(ImplicitLocOpBuilder &b, Value vector, bool isOdd,
                         bool isUnsigned) {
   auto type = cast<VectorType>(vector.getType());
   int64_t width = type.getElementTypeBitWidth();
-  auto wide = VectorType::get(type.getNumElements() / 2,
-                              b.getIntegerType(2 * width));
+  auto wide =
+      VectorType::get(type.getNumElements() / 2, b.getIntegerType(2 * width));
   vector = vector::BitCastOp::create(b, wide, vector);
   Value count = arith::ConstantOp::create(
       b, DenseElementsAttr::get(

@@ -100,6 +100,9 @@ private:
   void emitStrip(const Tile &tile);
   void emitTransposedStrip();
   void emitWidenedStrip(const Tile &tile);
+  void emitWidenedRows(const Tile &tile, unsigned next);
+  /// The row of the strip for the current point of the sum.
+  mlir::Value stripRow(int64_t number = 0);
   void emitColumns();
   void emitColumn(const Tile &tile, int64_t unit);
   void emitHalves(mlir::Value from);
@@ -209,11 +212,12 @@ public:
                    llvm::ArrayRef<mlir::Value> rows, int64_t j);
   mlir::Value load(mlir::Value buffer, mlir::AffineMap map, int64_t i,
                    int64_t j, int64_t k);
-  /// What the current strip has for column `j`.
-  mlir::Value loadStrip(int64_t j);
+  /// What the current strip has for column `j`: of several numbers of an
+  /// element the one with `number`.
+  mlir::Value loadStrip(int64_t j, int64_t number = 0);
   /// What a strip of widened elements gets for column `j`.
-  mlir::Value widenedElements(int64_t j) {
-    return get(v.plan.stripValue, 0, j, 0);
+  mlir::Value widenedElements(int64_t j, int64_t number) {
+    return get(v.plan.stripValues[number], 0, j, 0);
   }
   /// `value` in all lanes.
   mlir::Value widened(mlir::Value value);

@@ -124,9 +124,8 @@ std::optional<Factor> DotMatcher::matchFactor(Value value) {
 /// 0 elsewhere (hoistZeroPoints()).
 std::optional<Value> DotMatcher::matchStart(Value value) {
   auto select = value.getDefiningOp<arith::SelectOp>();
-  auto compared = select
-                      ? select.getCondition().getDefiningOp<arith::CmpIOp>()
-                      : arith::CmpIOp();
+  auto compared = select ? select.getCondition().getDefiningOp<arith::CmpIOp>()
+                         : arith::CmpIOp();
   if (!compared || compared.getPredicate() != arith::CmpIPredicate::eq ||
       constantOf(compared.getRhs()) != 0 ||
       constantOf(select.getFalseValue()) != 0)
@@ -171,9 +170,8 @@ bool DotMatcher::isSameAlong(Value value, unsigned dim) {
   if (!from || from->getBlock() != op.getBlock())
     return true;
   return !isa<linalg::IndexOp>(from) &&
-         llvm::all_of(from->getOperands(), [&](Value operand) {
-           return isSameAlong(operand, dim);
-         });
+         llvm::all_of(from->getOperands(),
+                      [&](Value operand) { return isSameAlong(operand, dim); });
 }
 
 /// The integer of which `value` is a multiple: a chain of products with what is
@@ -216,8 +214,8 @@ bool DotMatcher::setTerms(DotProduct &dot, const Products &products) {
     if (isFirst) {
       dot.vectors = operand;
       dot.areVectorsUnsigned = vectors.isUnsigned;
-      dot.sum.size = 32 / getElementTypeOrSelf(operand->get())
-                              .getIntOrFloatBitWidth();
+      dot.sum.size =
+          32 / getElementTypeOrSelf(operand->get()).getIntOrFloatBitWidth();
     }
     unsigned bits =
         getElementTypeOrSelf(operand->get()).getIntOrFloatBitWidth();
@@ -284,19 +282,17 @@ bool DotMatcher::setMethod(DotProduct &dot) {
   }
   // Sums of two products of bytes fit into 16 bits if one of them has at most 7
   // bits.
-  bool areShort =
-      dot.areVectorsUnsigned &&
-      llvm::all_of(dot.terms, [](const DotProduct::Term &term) {
-        return term.bits != 0 && term.bits <= 7;
-      });
+  bool areShort = dot.areVectorsUnsigned &&
+                  llvm::all_of(dot.terms, [](const DotProduct::Term &term) {
+                    return term.bits != 0 && term.bits <= 7;
+                  });
   dot.method = areShort && cpu.bits >= 256 ? DotProduct::Method::Pairs
                                            : DotProduct::Method::Words;
   return true;
 }
 
 std::optional<DotProduct> DotMatcher::match() {
-  if (op.getNumDpsInits() != 1 ||
-      op.getNumReductionLoops() == 0)
+  if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return std::nullopt;
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   if (!out.isProjectedPermutation() || out.getNumResults() == 0)
@@ -325,9 +321,9 @@ std::optional<DotProduct> DotMatcher::match() {
   dot.start = products.start;
   if (!setTerms(dot, products) || !fits(dot))
     return std::nullopt;
-  bool isPure = static_cast<int64_t>(dot.terms.size()) + 1 ==
-                    op.getNumDpsInputs() &&
-                !dot.hasZeros();
+  bool isPure =
+      static_cast<int64_t>(dot.terms.size()) + 1 == op.getNumDpsInputs() &&
+      !dot.hasZeros();
   if (dot.block ? !fitsBlock(dot) : !isPure)
     return std::nullopt;
   if (!setMethod(dot))

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -81,7 +82,8 @@ private:
   bool readThrough(linalg::GenericOp op, const Candidate &candidate);
   bool replaceOperand(linalg::GenericOp op, const Candidate &candidate,
                       AffineMap target, Operation *place);
-  void turnScales(linalg::GenericOp op);
+  void turnScales(linalg::GenericOp op, const OpOperand &panels,
+                  unsigned columns);
   /// The place in front of which packing pays; null if nowhere.
   Operation *placeFor(linalg::GenericOp op, const Candidate &candidate);
 
@@ -213,7 +215,9 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
       return types[d] == IteratorType::reduction && map.isFunctionOfDim(d);
     });
     // Scales of the columns of narrow weights, or of blocks.
-    if ((!sums || !map.isProjectedPermutation()) && constantOf(operand->get()))
+    bool isLess = found.map && found.map.getNumResults() > map.getNumResults();
+    if ((isLess || !sums || !map.isProjectedPermutation()) &&
+        constantOf(operand->get()))
       continue;
     if (found.operand || !sums || !map.isProjectedPermutation() ||
         !hasWholeBytes(getElementTypeOrSelf(operand->get())))
@@ -661,68 +665,54 @@ bool Packing::replaceOperand(linalg::GenericOp op, const Candidate &candidate,
   return true;
 }
 
-/// Drops axes of `operand` that are read at 0 alone.
+/// Drops axes of `operand`, of one element each, that are read at 0 alone.
 static void dropZeros(RewriterBase &rewriter, linalg::GenericOp op,
                       OpOperand *operand) {
   AffineMap map = op.getMatchingIndexingMap(operand);
-  auto isZero = [](AffineExpr expr) { return isa<AffineConstantExpr>(expr); };
-  if (llvm::none_of(map.getResults(), isZero))
+  llvm::SmallBitVector zeros(map.getNumResults());
+  for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+    zeros[axis] = isa<AffineConstantExpr>(expr);
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  if (zeros.none() || llvm::any_of(zeros.set_bits(), [&](unsigned axis) {
+        return type.getDimSize(axis) != 1;
+      }))
     return;
-  SmallVector<ReassociationIndices> groups;
-  SmallVector<AffineExpr> exprs;
-  ReassociationIndices before;
-  for (auto [axis, expr] : llvm::enumerate(map.getResults())) {
-    if (isZero(expr) && !groups.empty()) {
-      groups.back().push_back(axis);
-      continue;
-    }
-    before.push_back(axis);
-    if (isZero(expr))
-      continue;
-    groups.push_back(std::exchange(before, {}));
-    exprs.push_back(expr);
-  }
   rewriter.setInsertionPoint(op);
-  Value collapsed = tensor::CollapseShapeOp::create(rewriter, op.getLoc(),
-                                                    operand->get(), groups);
+  Value whole =
+      tensor::dropGivenUnitDims(rewriter, op.getLoc(), operand->get(), zeros);
   rewriter.modifyOpInPlace(op, [&] {
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    maps[operand->getOperandNumber()] =
-        AffineMap::get(map.getNumDims(), 0, exprs, rewriter.getContext());
-    operand->set(collapsed);
+    maps[operand->getOperandNumber()] = map.dropResults(zeros);
+    operand->set(whole);
     op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
   });
 }
 
 /// Lets `op` read scales and zero points of the columns, which are no panels,
 /// with the columns last.
-void Packing::turnScales(linalg::GenericOp op) {
-  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
-  if (!dot)
-    return;
+void Packing::turnScales(linalg::GenericOp op, const OpOperand &panels,
+                         unsigned columns) {
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
-    if (operand == dot->vectors || !map.isFunctionOfDim(dot->columns) ||
-        endsWith(map, dot->columns) ||
-        !map.isProjectedPermutation(/*allowZeroInResults=*/true))
+    if (operand == &panels || !map.isFunctionOfDim(columns) ||
+        endsWith(map, columns))
       continue;
     dropZeros(rewriter, op, operand);
     map = op.getMatchingIndexingMap(operand);
-    if (endsWith(map, dot->columns))
+    if (endsWith(map, columns) || !map.isProjectedPermutation())
       continue;
-    Candidate scales{operand, dot->columns, operand->get(), map, 0, 1};
+    Candidate scales{operand, columns, operand->get(), map, 0, 1};
     SmallVector<AffineExpr> exprs(map.getResults());
-    AffineExpr column = rewriter.getAffineDimExpr(dot->columns);
+    AffineExpr column = rewriter.getAffineDimExpr(columns);
     llvm::erase(exprs, column);
     exprs.push_back(column);
     auto target =
         AffineMap::get(map.getNumDims(), 0, exprs, rewriter.getContext());
-    Operation *place = op;
-    if (isPackable(scales.source))
-      place = nullptr;
-    else if (Operation *loop = placeFor(op, scales))
-      place = loop;
-    replaceOperand(op, scales, target, place);
+    Operation *loop = placeFor(op, scales);
+    replaceOperand(op, scales, target,
+                   isPackable(scales.source) ? nullptr
+                   : loop                    ? loop
+                                             : op);
   }
 }
 
@@ -763,8 +753,8 @@ void Packing::run(linalg::GenericOp op) {
     if (!place)
       return (void)(candidate->sum || readThrough(op, *candidate));
   }
-  if (replaceOperand(op, *candidate, target, place) && dot && dot->block)
-    turnScales(op);
+  if (replaceOperand(op, *candidate, target, place) && candidate->isPanels())
+    turnScales(op, *candidate->operand, candidate->dim);
 }
 
 /// Makes expansions of narrow weights parts of the products that read them:

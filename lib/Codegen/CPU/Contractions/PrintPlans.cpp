@@ -102,7 +102,9 @@ void ContractionPlan::print(raw_ostream &os) const {
   if (strip)
     os << (isStripTransposed ? " transposes=%" : " packs=%")
        << strip->getOperandNumber() << 'x' << stripRows
-       << (stripValue ? " widened" : "");
+       << (stripValues.empty() ? "" : " widened");
+  if (stripValues.size() > 1)
+    os << ':' << stripValues.size();
   if (start.writer)
     os << (start.filled ? " start=filled" : " start=copied");
   if (epilogue.op)

@@ -46,13 +46,13 @@ static Value sumElements(ImplicitLocOpBuilder &b, const DotProduct &dot) {
                ImplicitLocOpBuilder inner(loc, nested);
                Value sum = arguments.back();
                for (Value argument : arguments.drop_back()) {
-                 Value wide =
-                     isUnsigned ? arith::ExtUIOp::create(
-                                      inner, inner.getI32Type(), argument)
-                                      .getResult()
-                                : arith::ExtSIOp::create(
-                                      inner, inner.getI32Type(), argument)
-                                      .getResult();
+                 Value wide = isUnsigned
+                                  ? arith::ExtUIOp::create(
+                                        inner, inner.getI32Type(), argument)
+                                        .getResult()
+                                  : arith::ExtSIOp::create(
+                                        inner, inner.getI32Type(), argument)
+                                        .getResult();
                  sum = arith::SubIOp::create(inner, sum, wide);
                }
                linalg::YieldOp::create(inner, sum);
@@ -79,9 +79,8 @@ static void moveBody(RewriterBase &rewriter, linalg::GenericOp op,
   b.setInsertionPointAfterValue(block);
   Value none = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
   Value index = linalg::IndexOp::create(b, int64_t(dot.sum.dim));
-  Value isFirst =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index,
-                            arith::ConstantIndexOp::create(b, 0));
+  Value isFirst = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, index,
+                                        arith::ConstantIndexOp::create(b, 0));
   Value begin = arith::MulIOp::create(b, sums, zero);
   Value start = arith::SelectOp::create(b, isFirst, begin, none);
   auto sum = arith::AddIOp::create(b, block, start);
@@ -96,11 +95,12 @@ linalg::GenericOp loopc::hoistZeroPoints(RewriterBase &rewriter,
   SmallVector<Value> inputs(op.getDpsInputs());
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   AffineMap elements = op.getMatchingIndexingMap(dot.terms.front().elements);
-  maps.insert(maps.end() - 1, elements.dropResult(elements.getNumResults() - 1));
+  maps.insert(maps.end() - 1,
+              elements.dropResult(elements.getNumResults() - 1));
   inputs.push_back(sums);
-  auto made = linalg::GenericOp::create(
-      b, op.getResultTypes(), inputs, op.getDpsInits(), maps,
-      op.getIteratorTypesArray());
+  auto made = linalg::GenericOp::create(b, op.getResultTypes(), inputs,
+                                        op.getDpsInits(), maps,
+                                        op.getIteratorTypesArray());
   moveBody(rewriter, op, dot, made);
   rewriter.replaceOp(op, made->getResults());
   return made;
