@@ -88,8 +88,14 @@ static bool isLight(linalg::GenericOp expansion) {
 bool loopc::isWeightsOfProduct(OpOperand &operand) {
   auto product = dyn_cast<linalg::GenericOp>(operand.getOwner());
   if (!product || !product.hasPureTensorSemantics() ||
-      product.getNumReductionLoops() != 1 || product.getNumDpsInits() != 1 ||
+      product.getNumReductionLoops() == 0 || product.getNumDpsInits() != 1 ||
       product.getNumDpsInputs() < 2 || !product.isDpsInput(&operand))
+    return false;
+  // Windows of images read each weight for each position.
+  if (product.getNumReductionLoops() > 1 &&
+      !llvm::all_of(product.getIndexingMapsArray(), [](AffineMap read) {
+        return read.isProjectedPermutation(/*allowZeroInResults=*/true);
+      }))
     return false;
   OpOperand *init = product.getDpsInitOperand(0);
   AffineMap map = product.getMatchingIndexingMap(&operand);

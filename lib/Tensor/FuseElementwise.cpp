@@ -236,6 +236,39 @@ static bool accumulatesIn(OpOperand *operand, linalg::GenericOp producer) {
          });
 }
 
+/// True if the products that `op` adds up are those of integers.
+static bool multipliesIntegers(linalg::GenericOp op) {
+  return !op.getBody()->getOps<arith::MulIOp>().empty();
+}
+
+static bool sumsFloats(linalg::GenericOp op) {
+  return isa<FloatType>(getElementTypeOrSelf(op.getDpsInits().front()));
+}
+
+/// True if `op` takes bits of integers, or extends integers, and does no more:
+/// stored, they are longer.
+static bool unpacksIntegers(linalg::GenericOp op) {
+  auto operations = op.getBody()->without_terminator();
+  return !operations.empty() &&
+         llvm::all_of(operations, llvm::IsaPred<arith::ExtSIOp, arith::ExtUIOp,
+                                                arith::AndIOp, arith::ShRUIOp>);
+}
+
+/// True if `operand` is weights that `producer` makes of bytes for a product
+/// with several loops over the sum: of the numbers of one byte, each would be a
+/// tensor of its own.
+static bool unpacksWeights(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  auto operations = producer.getBody()->without_terminator();
+  return product.getNumReductionLoops() > 1 && isWeightsOfProduct(*operand) &&
+         llvm::all_of(operations, isCheap) &&
+         llvm::range_size(operations) <= 2 * kMaxRecomputedOps &&
+         llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+           return getElementTypeOrSelf(input->get()).isInteger(8) &&
+                  producer.getMatchingIndexingMap(input).isPermutation();
+         });
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
 /// else needs it, or where it is cheap. On a GPU a kernel of its own costs more
 /// than to compute it several times.
@@ -259,10 +292,14 @@ static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   auto isSmallInteger = [](Type type) {
     return type.isInteger(8) || type.isInteger(16);
   };
-  if (isProduct(consumer) &&
-      isSmallInteger(getElementTypeOrSelf(operand->get())) &&
-      !isa<FloatType>(getElementTypeOrSelf(consumer.getDpsInits().front())))
+  bool ofIntegers = isProduct(consumer) && multipliesIntegers(consumer);
+  if (ofIntegers && sumsFloats(consumer) && unpacksIntegers(producer))
+    return true;
+  if ((ofIntegers || (isProduct(consumer) && !sumsFloats(consumer))) &&
+      isSmallInteger(getElementTypeOrSelf(operand->get())))
     return false;
+  if (!forKernels && unpacksWeights(operand, producer))
+    return true;
   if (!forKernels && (breaksVectors(operand, producer) ||
                       repeatsInWindows(operand, producer) ||
                       repeatsForColumns(operand, producer)))

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import platform
 from typing import Any
 
 import loopc
@@ -496,6 +497,53 @@ def test_products_of_few_bits(count, k, block, lead):
         compare("MatMulNBits", [*operands, points], constants=(1, 2, 3), **given)
     more = [packed, None, floats(n)]
     compare("MatMulNBits", [*operands, *more], constants=(1, 2, 3, 5), **given)
+
+
+def unpacked(packed: np.ndarray, count: int, columns: int) -> np.ndarray:
+    """Numbers of `count` bits along the last axis, the lowest first."""
+    numbers = [packed >> shift & (1 << count) - 1 for shift in range(0, 8, count)]
+    return np.stack(numbers, -1).reshape(*packed.shape[:-1], -1)[..., :columns].astype(np.int64)
+
+
+@pytest.mark.parametrize("cpu, count", [(None, 2), (None, 4), (None, 8), ("x86-64-v3", 4),
+                                        ("x86-64-v3", 8), ("x86-64", 4)])  # fmt: skip
+@pytest.mark.parametrize("n, k, block, rows", [(40, 80, 32, 1), (64, 128, 16, 9), (5, 7, 64, 3)])
+def test_rows_that_are_rounded_by_blocks(cpu, count, n, k, block, rows):
+    """What accuracy_level 4 says, beside the definition."""
+    if cpu and platform.machine() not in ("x86_64", "AMD64"):
+        pytest.skip("processors of x86")
+    blocks = -(-k // block)
+    x, bias = floats(rows, k), floats(n)
+    x[-1, : block // 2] = 0
+    packed = quantized(np.uint8, n, blocks, block * count // 8)
+    points = quantized(np.uint8, n, -(-blocks * count // 8))
+    factors = scales(n * blocks)
+    padded = np.zeros((rows, blocks * block), np.float32)
+    padded[:, :k] = x
+    padded = padded.reshape(rows, blocks, block)
+    peaks = np.abs(padded).max(-1)
+    with np.errstate(divide="ignore"):
+        inverses = np.where(peaks == 0, np.float32(0), np.float32(127) / peaks)
+    codes = np.rint(padded * inverses[..., None]).astype(np.int64)
+    weights = unpacked(packed.reshape(n, -1), count, blocks * block).reshape(n, blocks, block)
+    for zeros in (points,) if cpu else (None, points):
+        middle = unpacked(zeros, count, blocks) if zeros is not None else 1 << count - 1
+        centred = weights - np.broadcast_to(middle, (n, blocks))[..., None]
+        sums = np.einsum("mbi,nbi->mnb", codes, centred)
+        both = (peaks / np.float32(127))[:, None] * factors.reshape(n, blocks)
+        expected = (sums * both).sum(-1) + bias
+        operands = [x, packed.reshape(n, blocks, -1), factors, zeros, None, bias]
+        for dynamic in (zeros is None, zeros is not None and cpu is None):
+            made, feeds = make("MatMulNBits", operands, [np.float32], constants=(1, 2, 3, 5),
+                               dynamic=dynamic, K=k, N=n, bits=count, block_size=block,
+                               accuracy_level=4)  # fmt: skip
+            options = loopc.SessionOptions(cpu=cpu)
+            (got,) = loopc.InferenceSession(made, options).run(None, feeds)
+            tolerance = 1e-6 * np.abs(expected).max()
+            np.testing.assert_allclose(got, expected, atol=tolerance)
+            if count == 4 and cpu is None:
+                peer = onnxruntime.InferenceSession(made, providers=["CPUExecutionProvider"])
+                np.testing.assert_allclose(got, peer.run(None, feeds)[0], atol=2 * tolerance)
 
 
 @pytest.mark.parametrize("zeros", [False, True])

@@ -44,20 +44,53 @@ struct TileShape {
 TileShape chooseTile(CpuModel cpu, int64_t rows, int64_t columns, int64_t lanes,
                      bool isWide = false);
 
-/// A sum of products of integers that the target has instructions for.
+/// A sum of products of integers that the target has instructions for. Numbers
+/// of few bits lie beside each other in the bytes of one operand; each is
+/// multiplied with an element of an operand of its own.
 struct DotProduct {
-  /// What is read as vectors, along the loop `columns`, and what is not.
-  mlir::OpOperand *vectors, *elements;
+  struct Term {
+    /// What is not read as vectors.
+    mlir::OpOperand *elements;
+    /// The number in each element of the vectors: all of it if `bits` is 0.
+    unsigned firstBit = 0, bits = 0;
+    /// In the body: what is subtracted from that number, an integer of 32 bits
+    /// that is the same along the sum; null: nothing.
+    mlir::Value zero = {};
+  };
+
+  /// What is read as vectors, along the loop `columns`.
+  mlir::OpOperand *vectors;
+  llvm::SmallVector<Term, 2> terms;
   bool areVectorsUnsigned;
-  /// The loop along which both are summed, in groups of `size`.
+  /// The loop along which all are summed, in groups of `size`.
   PanelGroup sum;
   unsigned columns;
+  /// How groups are multiplied and summed.
+  enum class Method {
+    Groups,   ///< an instruction for whole groups
+    Pairs,    ///< of bytes: sums of pairs in 16 bits, then in 32
+    Words,    ///< of bytes: even and odd ones, widened, by pairs of 16 bits
+    Multiples ///< so, by multiplications
+  };
+  Method method = Method::Groups;
+  /// In the body, where sums of integers along `sum` are added up as floats:
+  /// the value of one of these sums, and what it begins with, null: 0.
+  mlir::Value block = {}, start = {};
+
+  bool hasZeros() const { return terms.front().zero != nullptr; }
 };
 
 /// Finds the sum of products in `op`, on tensors or buffers, if its operands
 /// can be brought together (PackContractions) or are (VectorizeContractions).
 std::optional<DotProduct> matchDotProduct(mlir::linalg::LinalgOp op,
                                           CpuModel cpu);
+
+/// What is subtracted from the numbers of `dot` is taken out of the sum: it is
+/// multiplied with the sums of the other elements, which do not depend on the
+/// columns. Returns the operation in the place of `op`.
+mlir::linalg::GenericOp hoistZeroPoints(mlir::RewriterBase &rewriter,
+                                        mlir::linalg::GenericOp op,
+                                        const DotProduct &dot);
 
 /// Lanes of the vectors of sums of `columns` columns.
 int64_t dotLanes(CpuModel cpu, int64_t columns);

@@ -212,10 +212,6 @@ static std::string writeUnpacked(StringRef from, StringRef to, int64_t bits) {
   return text;
 }
 
-/// For more rows weights are unpacked before they are multiplied. Whole bytes
-/// are less work to unpack.
-static constexpr int64_t kFewRows = 8, kFewRowsOfBytes = 3;
-
 namespace {
 /// MatMulNBits: its sizes, and the parts of its body.
 struct PackedProduct {
@@ -227,8 +223,11 @@ struct PackedProduct {
   enum { A, B, Scales, ZeroPoints, Groups, Bias };
 
   std::string writeFactors() const;
-  std::string writeFewRows() const;
+  std::string writeFloats() const;
   std::string writeRows() const;
+  bool isOfIntegers() const;
+  std::string writeIntegers() const;
+  std::string writeSum(const char *sum) const;
 };
 } // namespace
 
@@ -256,11 +255,11 @@ std::string PackedProduct::writeFactors() const {
              .str();
 }
 
-/// y of few rows: sums over the packed weights where they lie, which are read
-/// once. Instead of the weights, the rows are taken apart into what the first,
-/// second, ... numbers of the bytes are multiplied with.
-std::string PackedProduct::writeFewRows() const {
-  int64_t parts = 8 / bits, width = (size + parts - 1) / parts;
+/// y as sums over the packed weights where they lie. Instead of the weights,
+/// the rows are taken apart into what the first, second, ... numbers of the
+/// bytes are multiplied with.
+std::string PackedProduct::writeFloats() const {
+  int64_t parts = 8 / bits, width = size / parts;
   std::string text = llvm::formatv(
       "bytes = uint8(Reshape(B, [{0}, {1}, {2}]))\n"
       "beside = Constant<value_ints = [0, 0, 0, {3}]>()\n"
@@ -272,27 +271,30 @@ std::string PackedProduct::writeFewRows() const {
       "mask = Constant<value = uint8 {{{5}}>()\n",
       n, blocks, width, blocks * size - k, parts, (1 << bits) - 1, k);
   for (int64_t part = 0; part < parts; ++part)
-    text +=
-        llvm::formatv("shift{0} = Constant<value = uint8 {{{1}}>()\n"
-                      "centred{0} = float(BitwiseAnd(BitShift<direction = "
-                      "\"RIGHT\">(bytes, shift{0}), mask)) - zeros_f\n"
-                      "term{0} = centred{0} * Gather<axis = 0>(parts, {0})\n",
-                      part, part * bits);
-  text += "sum0 = Identity(term0)\n";
-  for (int64_t part = 1; part < parts; ++part)
-    text += llvm::formatv("sum{0} = sum{1} + term{0}\n", part, part - 1);
-  return text +
-         llvm::formatv(
-             "y_shaped = Reshape(ReduceSum<keepdims = 0>(sum{0} * factors_f, "
-             "[2, 3]), Concat<axis = 0>(Shape<end = -1>(A), [{1}]))\n"
-             "y = CastLike(y_shaped, A)\n",
-             parts - 1, n)
-             .str();
+    text += llvm::formatv(
+        "shift{0} = Constant<value = uint8 {{{1}}>()\n"
+        "weights{0} = (float(BitwiseAnd(BitShift<direction = \"RIGHT\">(bytes, "
+        "shift{0}), mask)) - zeros_f) * factors_f\n"
+        "term{0} = weights{0} * Gather<axis = 0>(parts, {0})\n",
+        part, part * bits);
+  return text + writeSum("y_shaped = Reshape(ReduceSum<keepdims = 0>(sum{0}, "
+                         "[2, 3]), Concat<axis = 0>(Shape<end = -1>(A), "
+                         "[{1}]))\n");
 }
 
-/// y of any number of rows: a product with the unpacked weights. Of each block
-/// the first numbers of all bytes come first, then the second ones, ...: the
-/// rows of A, which are less, are brought into that order, too.
+/// y as `sum` makes it of what the terms of all numbers of a byte add up to.
+std::string PackedProduct::writeSum(const char *sum) const {
+  int64_t parts = 8 / bits;
+  std::string text = "sum0 = Identity(term0)\n";
+  for (int64_t part = 1; part < parts; ++part)
+    text += llvm::formatv("sum{0} = sum{1} + term{0}\n", part, part - 1);
+  return text + llvm::formatv(sum, parts - 1, n).str() +
+         "y = CastLike(y_shaped, A)\n";
+}
+
+/// y of blocks that are no whole bytes: a product with the unpacked weights. Of
+/// each block the first numbers of all bytes come first, then the second ones,
+/// ...: the rows of A, which are less, are brought into that order, too.
 std::string PackedProduct::writeRows() const {
   int64_t parts = 8 / bits, width = (size + parts - 1) / parts;
   std::string shifts;
@@ -323,6 +325,47 @@ std::string PackedProduct::writeRows() const {
              .str();
 }
 
+/// True if the rows of A may be rounded to 8 bits, as the node's level of
+/// accuracy says, and all else is integers.
+bool PackedProduct::isOfIntegers() const {
+  constexpr int64_t kOfBytes = 4;
+  return call.getInt("accuracy_level") == kOfBytes && size * bits % 8 == 0 &&
+         !isa_and_nonnull<FloatType>(call.getElementType(ZeroPoints));
+}
+
+/// y of rows that are rounded to 8 bits by blocks, symmetrically: of each block
+/// the integers' sum times both scales. As with few rows, A is taken apart into
+/// what the first, second, ... numbers of the bytes are multiplied with.
+std::string PackedProduct::writeIntegers() const {
+  int64_t parts = 8 / bits, width = size / parts;
+  std::string text = llvm::formatv(
+      "bytes = uint8(Reshape(B, [{0}, {1}, {2}]))\n"
+      "beside = Constant<value_ints = [0, 0, 0, {3}]>()\n"
+      "rows = Reshape(Pad(float(Reshape(A, [-1, {6}])), beside), [-1, {1}, "
+      "{2}, {4}])\n"
+      "peaks = ReduceMax<keepdims = 1>(Abs(rows), [2, 3])\n"
+      "row_factors = peaks / 127.0\n"
+      "none = Constant<value_float = 0.0>()\n"
+      "inverses = Where(peaks == none, none, 127.0 / peaks)\n"
+      "codes = Unsqueeze(Transpose<perm = [3, 0, 1, 2]>(Cast<to = 3>(Round("
+      "rows * inverses))), [2])\n"
+      "row_factor = Reshape(row_factors, [-1, 1, {1}, 1])\n"
+      "mask = Constant<value = uint8 {{{5}}>()\n"
+      "zeros_i = Cast<to = 6>(zeros)\n",
+      n, blocks, width, blocks * size - k, parts, (1 << bits) - 1, k);
+  for (int64_t part = 0; part < parts; ++part)
+    text += llvm::formatv(
+        "shift{0} = Constant<value = uint8 {{{1}}>()\n"
+        "numbers{0} = Cast<to = 6>(BitwiseAnd(BitShift<direction = \"RIGHT\">("
+        "bytes, shift{0}), mask)) - zeros_i\n"
+        "term{0} = numbers{0} * Cast<to = 6>(Gather<axis = 0>(codes, {0}))\n",
+        part, part * bits);
+  return text +
+         writeSum("y_shaped = Reshape(ReduceSum<keepdims = 0>(float(sum{0}) * "
+                  "row_factor * float(factors), [2, 3]), Concat<axis = "
+                  "0>(Shape<end = -1>(A), [{1}]))\n");
+}
+
 static std::string writeMatMulNBits(const ContribCall &call) {
   PackedProduct product{call};
   int64_t bits = product.bits, size = product.size, k = product.k;
@@ -335,15 +378,10 @@ static std::string writeMatMulNBits(const ContribCall &call) {
     return call.refuse("input 'g_idx', groups in another order");
   if (call.getInt("weight_prepacked"))
     return call.refuse("weights in the layout of one device");
-  std::string y = product.writeRows();
   // A block is whole bytes.
-  if (size * bits % 8 == 0)
-    y = llvm::formatv("is_few = Size(A) <= {0}\n"
-                      "y = If(is_few)<\n"
-                      "then_branch = few_rows () => (y) {{ {1} },\n"
-                      "else_branch = rows () => (y) {{ {2} }>\n",
-                      (bits == 8 ? kFewRowsOfBytes : kFewRows) * k,
-                      product.writeFewRows(), y);
+  std::string y = product.isOfIntegers() ? product.writeIntegers()
+                  : size * bits % 8 == 0 ? product.writeFloats()
+                                         : product.writeRows();
   return product.writeFactors() + y +
          (call.has(PackedProduct::Bias) ? "Y = y + bias\n"
                                         : "Y = Identity(y)\n");

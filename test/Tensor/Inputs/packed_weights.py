@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Writes a model with one MatMulNBits, whose weights take 32 KiB."""
+"""Writes a model with one MatMulNBits, whose weights take 32 KiB: path, accuracy_level."""
 
 import sys
 
@@ -22,7 +22,7 @@ weights = {
 }
 node = helper.make_node(
     "MatMulNBits", ["x", "packed", "scales"], ["y"], domain="com.microsoft",
-    K=rows, N=columns, bits=4, block_size=size,
+    K=rows, N=columns, bits=4, block_size=size, accuracy_level=int(sys.argv[2]),
 )  # fmt: skip
 float32 = onnx.TensorProto.FLOAT
 graph = helper.make_graph(

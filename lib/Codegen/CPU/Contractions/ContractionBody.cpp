@@ -91,18 +91,14 @@ SmallVector<Value> ContractionBody::indices(AffineMap map, int64_t i, int64_t j,
 
 Value ContractionBody::load(OpOperand &operand, int64_t i, int64_t j,
                             int64_t k) {
-  if (v.strip && &operand == v.plan.strip && !v.plan.stripValue)
+  if (v.strip && &operand == v.plan.strip && v.plan.stripValues.empty())
     return loadStrip(j);
   return load(operand.get(), v.op.getMatchingIndexingMap(&operand), i, j, k);
 }
 
-Value ContractionBody::loadStrip(int64_t j) {
+Value ContractionBody::loadStrip(int64_t j, int64_t number) {
   auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(v.strip));
-  AffineExpr d0, d1;
-  bindDims(v.b.getContext(), d0, d1);
-  SmallVector<Value> at{
-      v.apply(d0 - d1, {v.at[v.plan.sumDims[0]], v.sumBegin()}),
-      v.index(j * tile.lanes)};
+  SmallVector<Value> at{v.stripRow(number), v.index(j * tile.lanes)};
   if (masks.empty() || !masks[j])
     return vector::LoadOp::create(v.b, type, v.strip, at);
   Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
@@ -259,8 +255,9 @@ Value ContractionBody::get(Value value, int64_t i, int64_t j, int64_t k) {
     return j == first ? pair.first : pair.second;
   }
   Value result;
-  if (v.strip && value == v.plan.stripValue)
-    result = loadStrip(j);
+  auto widened = llvm::find(v.plan.stripValues, value);
+  if (v.strip && widened != v.plan.stripValues.end())
+    result = loadStrip(j, widened - v.plan.stripValues.begin());
   else
     result = operand ? load(*operand, i, j, k) : compute(op, i, j, k);
   values[key] = result;

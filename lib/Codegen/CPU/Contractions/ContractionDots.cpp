@@ -20,175 +20,219 @@
 using namespace mlir;
 using namespace loopc;
 
-/// The narrowest vectors of sums that there are instructions for.
-static constexpr int64_t kLeastLanes = CpuModel::kLeastBits / 32;
-
-//===----------------------------------------------------------------------===//
-// What fits
-//===----------------------------------------------------------------------===//
-
-int64_t loopc::dotLanes(CpuModel cpu, int64_t columns) {
-  int64_t most = cpu.lanesOf(32);
-  if (ShapedType::isDynamic(columns))
-    return most;
-  return std::clamp<int64_t>(llvm::PowerOf2Ceil(columns), kLeastLanes, most);
-}
-
-namespace {
-/// An argument of the body, extended to 32 bits.
-struct Extended {
-  BlockArgument argument;
-  bool isUnsigned;
-};
-} // namespace
-
-static std::optional<Extended> matchExtended(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(op))
-    return std::nullopt;
-  auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
-  if (!argument)
-    return std::nullopt;
-  return Extended{argument, isa<arith::ExtUIOp>(op)};
-}
-
-/// The factors of `sum + x * w`, extended, if that is all that `op` computes.
-static std::optional<std::pair<Extended, Extended>>
-matchFactors(linalg::LinalgOp op) {
-  Block *body = op.getBlock();
-  auto sum =
-      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddIOp>();
-  if (!sum || !sum.getType().isInteger(32))
-    return std::nullopt;
-  Value before = op.getRegionOutputArgs()[0];
-  Value added = sum.getLhs() == before ? sum.getRhs() : sum.getLhs();
-  auto product = added.getDefiningOp<arith::MulIOp>();
-  if (!product || (sum.getLhs() != before && sum.getRhs() != before))
-    return std::nullopt;
-  auto x = matchExtended(product.getLhs()), w = matchExtended(product.getRhs());
-  if (!x || !w || x->argument == w->argument ||
-      x->argument.getOwner() != body || w->argument.getOwner() != body)
-    return std::nullopt;
-  return std::pair(*x, *w);
-}
-
-/// True if `operand` has one axis for `dim`, which is the last one.
-static bool endsWithAlone(AffineMap map, unsigned dim) {
-  return map.getNumResults() > 0 &&
-         map.getResults().back() == getAffineDimExpr(dim, map.getContext()) &&
-         llvm::none_of(map.getResults().drop_back(), [&](AffineExpr expr) {
-           return expr.isFunctionOfDim(dim);
-         });
-}
-
-std::optional<DotProduct> loopc::matchDotProduct(linalg::LinalgOp op,
-                                                 CpuModel cpu) {
-  if (cpu.dotBits == 0 || op.getNumDpsInits() != 1 ||
-      op.getNumDpsInputs() != 2 || op.getNumReductionLoops() == 0)
-    return std::nullopt;
-  auto factors = matchFactors(op);
-  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  if (!factors || !out.isProjectedPermutation() || out.getNumResults() == 0)
-    return std::nullopt;
-  unsigned columns = cast<AffineDimExpr>(out.getResults().back()).getPosition();
-  auto [elements, vectors] = *factors;
-  auto mapOf = [&](const Extended &of) {
-    return op.getMatchingIndexingMap(op.getMatchingOpOperand(of.argument));
-  };
-  if (mapOf(elements).isFunctionOfDim(columns))
-    std::swap(elements, vectors);
-  if (mapOf(elements).isFunctionOfDim(columns) ||
-      !mapOf(vectors).isFunctionOfDim(columns) ||
-      elements.argument.getType() != vectors.argument.getType())
-    return std::nullopt;
-  // Where bytes are multiplied, pairs of 16 bits are, too.
-  unsigned bits = elements.argument.getType().getIntOrFloatBitWidth();
-  if (bits != 16 && (bits != 8 || cpu.dotBits != 8))
-    return std::nullopt;
-  bool fitsSigns = bits == 8 ? elements.isUnsigned != vectors.isUnsigned
-                             : !elements.isUnsigned && !vectors.isUnsigned;
-  auto types = op.getIteratorTypesArray();
-  unsigned sum = op.getNumLoops() - 1;
-  while (types[sum] != utils::IteratorType::reduction)
-    --sum;
-  int64_t extent = knownExtents(op)[columns];
-  bool isWide = ShapedType::isDynamic(extent) || extent >= kLeastLanes;
-  // Without masks there are whole vectors only.
-  if (!cpu.canMask(32))
-    isWide = !ShapedType::isDynamic(extent) && extent > 0 &&
-             extent % kLeastLanes == 0;
-  if (!fitsSigns || !isWide || !mapOf(vectors).isFunctionOfDim(sum) ||
-      !endsWithAlone(mapOf(elements), sum))
-    return std::nullopt;
-  return DotProduct{op.getMatchingOpOperand(vectors.argument),
-                    op.getMatchingOpOperand(elements.argument),
-                    vectors.isUnsigned,
-                    {sum, 32 / bits},
-                    columns};
-}
-
 //===----------------------------------------------------------------------===//
 // The sum
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> ContractionEmitter::emitDots(const Tile &tile,
                                                 ValueRange sums) {
+  if (!plan.dot->block)
+    return emitGroups(tile, sums);
+  // Integers are added up to floats when they are all there.
+  ContractionBody before(*this, tile, tile.masks);
+  SmallVector<Value> blocks, results;
+  for (int64_t i : llvm::seq(tile.rows))
+    for (int64_t j : llvm::seq(tile.columns))
+      blocks.push_back(before.blockStart(i, j));
+  blocks = emitGroups(tile, blocks);
+  ContractionBody behind(*this, tile, tile.masks);
+  for (int64_t i : llvm::seq(tile.rows))
+    for (int64_t j : llvm::seq(tile.columns)) {
+      size_t k = results.size();
+      results.push_back(behind.addBlock(sums[k], blocks[k], i, j));
+    }
+  return results;
+}
+
+/// Groups that are written out one behind the other.
+static int64_t countGroups(const ContractionPlan &plan) {
+  constexpr int64_t kMost = 4;
+  if (!plan.dot->block)
+    return 1;
+  int64_t groups = plan.extents[plan.dot->sum.dim] / plan.dot->sum.size;
+  int64_t count = kMost;
+  while (count > 1 && groups % count != 0)
+    count /= 2;
+  return count;
+}
+
+SmallVector<Value> ContractionEmitter::emitGroups(const Tile &tile,
+                                                  ValueRange sums) {
   PanelGroup group = plan.dot->sum;
   Value from = blockBegin ? blockBegin : index(0);
   Value to = blockEnd ? blockEnd : extent(group.dim);
   AffineExpr d0, d1;
   bindDims(b.getContext(), d0, d1);
+  int64_t step = group.size * countGroups(plan);
   Value whole =
       apply(d0 + (d1 - d0).floorDiv(group.size) * group.size, {from, to});
-  SmallVector<Value> results(sums);
-  for (bool isWhole : {true, false}) {
-    auto point = [&](ValueRange inner) {
+  auto wholeGroups = [&](ValueRange inner) {
+    SmallVector<Value> results(inner);
+    Value begin = at[group.dim];
+    for (int64_t k = 0; k < step; k += group.size) {
+      at[group.dim] = apply(d0 + k, {begin});
       ContractionBody body(*this, tile, tile.masks);
-      return body.dots(inner, isWhole);
-    };
-    results = sumOver(group.dim, isWhole ? from : whole, isWhole ? whole : to,
-                      group.size, results, point);
-  }
-  return results;
+      results = body.dots(results, /*isWhole=*/true);
+    }
+    at[group.dim] = begin;
+    return results;
+  };
+  SmallVector<Value> results =
+      sumOver(group.dim, from, whole, step, sums, wholeGroups);
+  return sumOver(group.dim, whole, to, group.size, results,
+                 [&](ValueRange inner) {
+                   ContractionBody body(*this, tile, tile.masks);
+                   return body.dots(inner, /*isWhole=*/false);
+                 });
+}
+
+Value ContractionBody::blockStart(int64_t i, int64_t j) {
+  Type i32 = v.b.getI32Type();
+  auto type = VectorType::get(tile.lanes, i32);
+  Value start = v.plan.dot->start;
+  if (!start)
+    return arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
+  Value value = get(start, i, j, 0);
+  return isa<VectorType>(value.getType()) ? value : widened(value);
+}
+
+Value ContractionBody::addBlock(Value current, Value block, int64_t i,
+                                int64_t j) {
+  values[Key{v.plan.dot->block.getAsOpaquePointer(), i, j, 0}] = block;
+  return next(current, i, j, 0);
 }
 
 SmallVector<Value> ContractionBody::dots(ValueRange sums, bool isWhole) {
-  Extent elements = extentOf(*v.plan.dot->elements);
-  SmallVector<Value> xs, ws, results;
-  for (int64_t i : llvm::seq(tile.rows))
-    xs.push_back(i && !elements.rows ? xs[0] : dotElements(i, isWhole));
+  SmallVector<Value> results(sums);
+  SmallVector<Value> vectors;
   for (int64_t j : llvm::seq(tile.columns))
-    ws.push_back(dotVectors(j));
-  for (int64_t i : llvm::seq(tile.rows))
-    for (int64_t j : llvm::seq(tile.columns))
-      results.push_back(dot(sums[results.size()], xs[i], ws[j]));
+    vectors.push_back(dotVectors(j));
+  for (const DotProduct::Term &term : v.plan.dot->terms) {
+    Extent elements = extentOf(*term.elements);
+    SmallVector<Value> xs, ws;
+    for (int64_t i : llvm::seq(tile.rows))
+      xs.push_back(i && !elements.rows
+                       ? xs[0]
+                       : dotElements(*term.elements, i, isWhole));
+    for (Value vector : vectors)
+      ws.push_back(dotNumbers(vector, term));
+    for (auto [k, sum] : llvm::enumerate(results))
+      sum = dot(sum, xs[k / tile.columns], ws[k % tile.columns]);
+  }
   return results;
 }
 
-Value ContractionBody::dot(Value sum, Value x, Value w) {
-  ImplicitLocOpBuilder &b = v.b;
-  auto call = [&](const Twine &name, ValueRange arguments) {
-    return LLVM::CallIntrinsicOp::create(
-               b, sum.getType(), b.getStringAttr("llvm.x86." + name), arguments)
-        .getResult(0);
+Value ContractionBody::dotNumbers(Value vector, const DotProduct::Term &term) {
+  if (term.bits == 0)
+    return vector;
+  auto type = cast<VectorType>(vector.getType());
+  auto number = [&](int64_t value) -> Value {
+    auto element = v.b.getIntegerAttr(
+        type.getElementType(), APInt(type.getElementTypeBitWidth(), value));
+    return arith::ConstantOp::create(v.b,
+                                     DenseElementsAttr::get(type, element));
   };
-  int64_t bits = 32 * tile.lanes;
-  if (v.plan.dot->sum.size == 4) {
-    if (v.plan.dot->areVectorsUnsigned)
-      std::swap(x, w);
-    return call("avx512.vpdpbusd." + Twine(bits), {sum, x, w});
-  }
+  if (term.firstBit)
+    vector = arith::ShRUIOp::create(v.b, vector, number(term.firstBit));
+  if (term.firstBit + term.bits == type.getElementTypeBitWidth())
+    return vector;
+  return arith::AndIOp::create(v.b, vector,
+                               number((int64_t(1) << term.bits) - 1));
+}
+
+/// The result of the instruction `name` for vectors of x86.
+static Value callX86(ImplicitLocOpBuilder &b, const Twine &name,
+                     ValueRange arguments, Type type) {
+  return LLVM::CallIntrinsicOp::create(
+             b, type, b.getStringAttr("llvm.x86." + name), arguments)
+      .getResult(0);
+}
+
+static int64_t bitsOf(Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  return type.getNumElements() * type.getElementTypeBitWidth();
+}
+
+/// Products of 16 bits, of which each two neighbours are added in 32.
+static Value multiplyPairs(ImplicitLocOpBuilder &b, Value x, Value w,
+                           Type type) {
+  int64_t bits = bitsOf(x);
   StringRef name = bits == 512   ? "avx512.pmaddw.d.512"
                    : bits == 256 ? "avx2.pmadd.wd"
                                  : "sse2.pmadd.wd";
-  return arith::AddIOp::create(b, sum, call(name, {x, w}));
+  return callX86(b, name, {x, w}, type);
 }
 
-Value ContractionBody::dotElements(int64_t i, bool isWhole) {
+/// Products of `unsignedBytes` of at most 7 bits and others, of which each two
+/// neighbours are added in 16 bits.
+static Value multiplyBytes(ImplicitLocOpBuilder &b, Value unsignedBytes,
+                           Value signedBytes, Type type) {
+  int64_t bits = bitsOf(signedBytes);
+  StringRef name = bits == 512   ? "avx512.pmaddubs.w.512"
+                   : bits == 256 ? "avx2.pmadd.ub.sw"
+                                 : "ssse3.pmadd.ub.sw.128";
+  return callX86(b, name, {unsignedBytes, signedBytes}, type);
+}
+
+/// Each second element of `vector`, extended to the bits of two.
+static Value extendHalf(ImplicitLocOpBuilder &b, Value vector, bool isOdd,
+                        bool isUnsigned) {
+  auto type = cast<VectorType>(vector.getType());
+  int64_t width = type.getElementTypeBitWidth();
+  auto wide =
+      VectorType::get(type.getNumElements() / 2, b.getIntegerType(2 * width));
+  vector = vector::BitCastOp::create(b, wide, vector);
+  Value count = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(
+             wide, b.getIntegerAttr(wide.getElementType(), width)));
+  if (!isOdd)
+    vector = arith::ShLIOp::create(b, vector, count);
+  return isUnsigned ? arith::ShRUIOp::create(b, vector, count).getResult()
+                    : arith::ShRSIOp::create(b, vector, count).getResult();
+}
+
+Value ContractionBody::dot(Value sum, Value x, Value w) {
+  using Method = DotProduct::Method;
+  ImplicitLocOpBuilder &b = v.b;
+  const DotProduct &dot = *v.plan.dot;
+  Type type = sum.getType();
+  auto words = VectorType::get(2 * tile.lanes, b.getI16Type());
+  if (dot.sum.size == 2)
+    return arith::AddIOp::create(b, sum, multiplyPairs(b, x, w, type));
+  // The unsigned one first.
+  if (dot.areVectorsUnsigned)
+    std::swap(x, w);
+  if (dot.method == Method::Groups)
+    return callX86(b, "avx512.vpdpbusd." + Twine(32 * tile.lanes), {sum, x, w},
+                   type);
+  if (dot.method == Method::Pairs) {
+    Value one = arith::ConstantOp::create(
+        b, DenseElementsAttr::get(words, b.getI16IntegerAttr(1)));
+    Value pairs = multiplyBytes(b, x, w, words);
+    return arith::AddIOp::create(b, sum, multiplyPairs(b, pairs, one, type));
+  }
+  for (bool isOdd : {false, true}) {
+    Value left = extendHalf(b, x, isOdd, /*isUnsigned=*/true);
+    Value right = extendHalf(b, w, isOdd, /*isUnsigned=*/false);
+    if (dot.method == Method::Words) {
+      sum = arith::AddIOp::create(b, sum, multiplyPairs(b, left, right, type));
+      continue;
+    }
+    // A product of two bytes fits into 16 bits.
+    Value product = arith::MulIOp::create(b, left, right);
+    for (bool isUpper : {false, true})
+      sum = arith::AddIOp::create(
+          b, sum, extendHalf(b, product, isUpper, /*isUnsigned=*/false));
+  }
+  return sum;
+}
+
+Value ContractionBody::dotElements(OpOperand &operand, int64_t i,
+                                   bool isWhole) {
   ImplicitLocOpBuilder &b = v.b;
   auto [dim, size] = v.plan.dot->sum;
-  Value buffer = v.plan.dot->elements->get();
-  AffineMap map = v.op.getMatchingIndexingMap(v.plan.dot->elements);
+  Value buffer = operand.get();
+  AffineMap map = v.op.getMatchingIndexingMap(&operand);
   Type element = getElementTypeOrSelf(buffer), i32 = b.getI32Type();
   auto type = VectorType::get(size, element);
   auto asNumber = [&](Value vector) -> Value {

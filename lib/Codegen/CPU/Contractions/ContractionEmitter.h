@@ -100,6 +100,9 @@ private:
   void emitStrip(const Tile &tile);
   void emitTransposedStrip();
   void emitWidenedStrip(const Tile &tile);
+  void emitWidenedRows(const Tile &tile, unsigned next);
+  /// The row of the strip for the current point of the sum.
+  mlir::Value stripRow(int64_t number = 0);
   void emitColumns();
   void emitColumn(const Tile &tile, int64_t unit);
   void emitHalves(mlir::Value from);
@@ -115,9 +118,12 @@ private:
   emitChains(const Tile &tile, mlir::ValueRange given, int64_t chains);
   /// `sums` to `count` sums, each of which has its parts `count` apart.
   void addParts(llvm::SmallVectorImpl<mlir::Value> &sums, size_t count);
-  /// The sum along the innermost loop, by groups.
+  /// What is added along the innermost loop, which is summed by groups.
   llvm::SmallVector<mlir::Value> emitDots(const Tile &tile,
                                           mlir::ValueRange sums);
+  /// The sums of integers along the innermost loop.
+  llvm::SmallVector<mlir::Value> emitGroups(const Tile &tile,
+                                            mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> emitLanes(const Tile &tile,
                                            mlir::ValueRange given);
   /// Adds what stands at `count` vectors along the sum to as many sets of sums.
@@ -206,17 +212,22 @@ public:
                    llvm::ArrayRef<mlir::Value> rows, int64_t j);
   mlir::Value load(mlir::Value buffer, mlir::AffineMap map, int64_t i,
                    int64_t j, int64_t k);
-  /// What the current strip has for column `j`.
-  mlir::Value loadStrip(int64_t j);
+  /// What the current strip has for column `j`: of several numbers of an
+  /// element the one with `number`.
+  mlir::Value loadStrip(int64_t j, int64_t number = 0);
   /// What a strip of widened elements gets for column `j`.
-  mlir::Value widenedElements(int64_t j) {
-    return get(v.plan.stripValue, 0, j, 0);
+  mlir::Value widenedElements(int64_t j, int64_t number) {
+    return get(v.plan.stripValues[number], 0, j, 0);
   }
   /// `value` in all lanes.
   mlir::Value widened(mlir::Value value);
   /// The sums with a group of products added to each; of the last group, where
   /// it is not whole, only what is there counts.
   llvm::SmallVector<mlir::Value> dots(mlir::ValueRange sums, bool isWhole);
+  /// What a block of integers begins with, and the sum `sum` with it added.
+  mlir::Value blockStart(int64_t i, int64_t j);
+  mlir::Value addBlock(mlir::Value sum, mlir::Value block, int64_t i,
+                       int64_t j);
   /// What the sum of row `i` and column `j` begins with.
   mlir::Value start(mlir::OpOperand &init, int64_t i, int64_t j);
 
@@ -231,9 +242,11 @@ private:
   llvm::SmallVector<mlir::Value> indices(mlir::AffineMap map, int64_t i,
                                          int64_t j, int64_t k);
   /// A group of elements of row `i` in all lanes.
-  mlir::Value dotElements(int64_t i, bool isWhole);
+  mlir::Value dotElements(mlir::OpOperand &operand, int64_t i, bool isWhole);
   /// A row of a panel of column `j`.
   mlir::Value dotVectors(int64_t j);
+  /// The numbers of `term` in a row of a panel.
+  mlir::Value dotNumbers(mlir::Value vector, const DotProduct::Term &term);
   mlir::Value dot(mlir::Value sum, mlir::Value x, mlir::Value w);
   /// Every `stride`th element from `at` on.
   mlir::Value loadApart(mlir::Value buffer, llvm::SmallVector<mlir::Value> at,

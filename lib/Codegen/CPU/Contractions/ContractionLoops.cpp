@@ -453,8 +453,8 @@ SmallVector<Value> ContractionEmitter::emitSum(const Tile &tile,
   int64_t chains = reorderableAddition(op) ? plan.countChains(sums.size()) : 1;
   if (chains > 1 && !blockBegin && next + 1 == plan.sumDims.size())
     return emitChains(tile, sums, chains);
-  Value from = blockBegin ? blockBegin : index(0);
-  Value to = blockEnd ? blockEnd : extent(dim);
+  Value from = next == 0 ? sumBegin() : index(0);
+  Value to = next == 0 ? sumEnd() : extent(dim);
   return sumOver(dim, from, to, 1, sums, [&](ValueRange inner) {
     return emitSum(tile, inner, next + 1);
   });

@@ -14,6 +14,7 @@
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -82,8 +83,11 @@ static bool isSupported(linalg::LinalgOp op) {
       return false;
   }
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  return out.isProjectedPermutation() &&
-         llvm::all_of(op.getBlock()->without_terminator(), isVectorOperation);
+  return out.isProjectedPermutation();
+}
+
+static bool hasVectorBody(linalg::LinalgOp op) {
+  return llvm::all_of(op.getBlock()->without_terminator(), isVectorOperation);
 }
 
 /// How far apart neighbours along `dim` are in memory: 1, or a few elements
@@ -185,6 +189,7 @@ private:
   bool chooseWidened();
   bool isWide(int64_t rows);
   TileShape tileFor(int64_t rows);
+  TileShape halveTile(TileShape tile, int64_t rows);
   int64_t sumBlockFor(int64_t rows);
   bool readsMatrixRows(int64_t rows);
   bool wantsColumnsOutside();
@@ -306,11 +311,19 @@ bool ContractionPlanner::chooseDots() {
   auto isDense = [](OpOperand *operand) {
     return cast<MemRefType>(operand->get().getType()).isLastDimUnitStride();
   };
+  // Scales of the columns.
+  auto isReadInVectors = [&](OpOperand *operand) {
+    return operand == dot->vectors ||
+           !op.getMatchingIndexingMap(operand).isFunctionOfDim(dim) ||
+           strideAlong(op, plan, *operand, dim) == 1;
+  };
   if (!plan.isPacked(map, dim) || !panels->group ||
       panels->group->dim != dot->sum.dim ||
       panels->group->size != dot->sum.size || panels->width % lanes != 0 ||
       strideAlong(op, plan, *op.getDpsInitOperand(0), dim) != 1 ||
-      !isDense(dot->elements) ||
+      !llvm::all_of(dot->terms,
+                    [&](auto &term) { return isDense(term.elements); }) ||
+      !llvm::all_of(op.getDpsInputOperands(), isReadInVectors) ||
       !cast<MemRefType>(dot->vectors->get().getType()).getLayout().isIdentity())
     return false;
   plan.dot = dot;
@@ -337,7 +350,10 @@ void ContractionPlanner::collectDims() {
 bool ContractionPlanner::choose() {
   if (!isSupported(op))
     return false;
-  bool found = chooseDots() || chooseAlongResult();
+  bool found = chooseDots();
+  if (!found && !hasVectorBody(op))
+    return false;
+  found = found || chooseAlongResult();
   bool isNarrow = found && !plan.dot && !plan.isDynamic(plan.laneDim) &&
                   plan.extents[plan.laneDim] < kFewColumns;
   if ((!found || isNarrow) && !chooseAlongSum() && !found)
@@ -365,8 +381,8 @@ OpOperand *ContractionPlanner::findShared() {
 bool ContractionPlanner::chooseTransposed() {
   OpOperand *init = op.getDpsInitOperand(0);
   AffineMap out = op.getMatchingIndexingMap(init);
-  if (!isSupported(op) || !canMask() || op.getNumReductionLoops() != 1 ||
-      out.getNumResults() == 0)
+  if (!isSupported(op) || !hasVectorBody(op) || !canMask() ||
+      op.getNumReductionLoops() != 1 || out.getNumResults() == 0)
     return false;
   unsigned dim = cast<AffineDimExpr>(out.getResults().back()).getPosition();
   plan.columnDim = plan.laneDim = dim;
@@ -408,6 +424,7 @@ bool ContractionPlanner::chooseTransposed() {
 /// rest.
 bool ContractionPlanner::isWide(int64_t rows) {
   if (plan.sumDims.size() < 2 || plan.dot || isTurned ||
+      !plan.stripValues.empty() ||
       plan.extents[*plan.columnDim] < cpu.wideTileVectors() * plan.lanes)
     return false;
   // More vectors share an element of a row. Of one filter a channel a row has
@@ -422,10 +439,25 @@ bool ContractionPlanner::isWide(int64_t rows) {
           rows % most == 0 || rows % (most - 1) == 0);
 }
 
+/// `tile`, or a smaller one whose sums of integers and of floats both fit into
+/// the registers.
+TileShape ContractionPlanner::halveTile(TileShape tile, int64_t rows) {
+  int64_t most = cpu.sumRegisters() / 4;
+  if (tile.rows > most)
+    tile.rows = ShapedType::isDynamic(rows)
+                    ? most
+                    : llvm::divideCeil(rows, llvm::divideCeil(rows, most));
+  tile.vectors = std::min<int64_t>(
+      tile.vectors,
+      llvm::bit_floor(uint64_t(cpu.sumRegisters() / 2 / tile.rows)));
+  return tile;
+}
+
 TileShape ContractionPlanner::tileFor(int64_t rows) {
   if (!plan.isAlongSum) {
     int64_t columns = plan.extents[*plan.columnDim];
-    return chooseTile(cpu, rows, columns, plan.lanes, isWide(rows));
+    TileShape tile = chooseTile(cpu, rows, columns, plan.lanes, isWide(rows));
+    return plan.dot && plan.dot->block ? halveTile(tile, rows) : tile;
   }
   rows = ShapedType::isDynamic(rows) ? 4 : std::min<int64_t>(rows, 4);
   int64_t columns = !plan.columnDim ? 1
@@ -463,15 +495,23 @@ bool ContractionPlanner::readsMatrixRows(int64_t rows) {
 }
 
 int64_t ContractionPlanner::sumBlockFor(int64_t rows) {
-  if (plan.isAlongSum || plan.sumDims.size() != 1)
+  bool isOneSum = plan.sumDims.size() == 1;
+  if (plan.isAlongSum || (!isOneSum && plan.stripValues.empty()) ||
+      (plan.dot && plan.dot->block))
     return 0;
   // Of small integers there are as many bytes.
-  return CpuModel::sumBlock(plan.extents[plan.sumDims[0]], rows,
-                            plan.dot ? plan.dot->sum.size : 1);
+  int64_t sum = plan.extents[plan.sumDims[0]];
+  if (isOneSum && plan.stripValues.size() <= 1)
+    return CpuModel::sumBlock(sum, rows, plan.dot ? plan.dot->sum.size : 1);
+  int64_t each = plan.innerSums() * plan.stripValues.size();
+  int64_t block =
+      CpuModel::sumBlock(ShapedType::isDynamic(sum) ? sum : sum * each, rows);
+  return block ? std::max<int64_t>(1, block / each) : 0;
 }
 
 bool ContractionPlanner::wantsColumnsOutside() {
-  if (plan.isAlongSum || !plan.rowDim || plan.sumDims.size() < 2)
+  if (plan.isAlongSum || !plan.rowDim || plan.sumDims.size() < 2 ||
+      !plan.stripValues.empty())
     return false;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
@@ -538,28 +578,41 @@ bool ContractionPlanner::chooseWidened() {
         !map.isFunctionOfDim(plan.sumDims[0]) ||
         map.isFunctionOfDim(*plan.rowDim))
       continue;
+    // What is of all rows and is read by what is of one.
     BlockArgument element = op.getMatchingBlockArgument(operand);
-    Value value = element;
-    while (value.hasOneUse()) {
-      Operation *user = *value.user_begin();
-      if (user->getNumResults() != 1 || isOfRow(user->getResult(0)))
-        break;
-      value = user->getResult(0);
-    }
-    if (value == element || !vectorBitsOf(value.getType()))
+    SmallVector<Value, 2> values;
+    auto isReadByRow = [&](Value value) {
+      return llvm::any_of(value.getUsers(), [&](Operation *user) {
+        return user->getNumResults() != 1 || isOfRow(user->getResult(0));
+      });
+    };
+    SetVector<Operation *> made;
+    getForwardSlice(element, &made);
+    for (Operation *maker : made)
+      if (maker->getNumResults() == 1 && !isOfRow(maker->getResult(0)) &&
+          isReadByRow(maker->getResult(0)))
+        values.push_back(maker->getResult(0));
+    bool areAlike = llvm::all_of(values, [&](Value value) {
+      return value.getType() == values.front().getType();
+    });
+    if (values.empty() || !areAlike || isReadByRow(element) ||
+        !vectorBitsOf(values.front().getType()))
       return false;
     plan.strip = operand;
-    plan.stripValue = value;
+    plan.stripValues = values;
     return true;
   }
   return false;
 }
 
 void ContractionPlanner::chooseStrip() {
-  if (plan.isAlongSum || plan.sumDims.size() != 1 ||
+  bool isOneSum = plan.sumDims.size() == 1;
+  if (plan.isAlongSum || ShapedType::isDynamic(plan.innerSums()) ||
       tileFor(ShapedType::kDynamic).rows < kTileRowsOfMany)
     return;
   bool isWidened = !plan.isStripTransposed && chooseWidened();
+  if (!isWidened && !isOneSum)
+    return;
   if (plan.isStripTransposed || (!isWidened && plan.isDynamic(*plan.rowDim)))
     plan.strip = findShared();
   if (!plan.strip)
@@ -576,9 +629,11 @@ void ContractionPlanner::chooseStrip() {
     return;
   }
   int64_t block = sumBlockFor(ShapedType::kDynamic);
+  int64_t numbers = std::max<int64_t>(1, plan.stripValues.size());
   // Whole vectors are transposed.
   plan.stripRows =
-      llvm::alignTo(block ? block : plan.extents[plan.sumDims[0]], plan.lanes);
+      llvm::alignTo((block ? block : sum) * plan.innerSums(), plan.lanes) *
+      numbers;
 }
 
 void ContractionPlanner::planRest(RowsPlan &rows) {
@@ -693,7 +748,7 @@ void ContractionPlanner::chooseTiles() {
   plan.fewerRows.push_back(readsPanels ? 2 : 3);
   RowsPlan many = planRows(ShapedType::kDynamic);
   // Few rows are done before what they share has been stored and read again.
-  if (plan.stripValue) {
+  if (!plan.stripValues.empty()) {
     plan.versions.push_back(many);
     plan.fewerRows.push_back(CpuModel::kRowsOfStrip);
   }

@@ -100,9 +100,9 @@ struct ContractionPlan {
   /// turn out to be many, and elements of the sum that its place has.
   mlir::OpOperand *strip = nullptr;
   /// What the body makes of that operand for all rows alike (narrow weights,
-  /// widened), which is then brought together in its place; null: the operand
-  /// as it is.
-  mlir::Value stripValue = {};
+  /// widened), which is then brought together in its place, several numbers of
+  /// one element behind one another; none: the operand as it is.
+  llvm::SmallVector<mlir::Value, 2> stripValues = {};
   int64_t stripRows = 0;
   bool isStripTransposed = false;
   /// All positions are done for some columns before the next columns.
@@ -141,6 +141,17 @@ struct ContractionPlan {
   bool isOfRows(mlir::AffineMap map) const {
     return (rowDim && map.isFunctionOfDim(*rowDim)) ||
            (joinedDim && map.isFunctionOfDim(*joinedDim));
+  }
+  /// Iterations of the loops over the sum in the outermost one; dynamic where
+  /// only the run knows.
+  int64_t innerSums() const {
+    int64_t count = 1;
+    for (unsigned dim : llvm::drop_begin(sumDims)) {
+      if (isDynamic(dim))
+        return mlir::ShapedType::kDynamic;
+      count *= extents[dim];
+    }
+    return count;
   }
   /// Products in a sum; dynamic where only the run knows.
   int64_t products() const {

@@ -20,8 +20,9 @@ using namespace mlir;
 using namespace loopc;
 
 void ContractionEmitter::makeStripPlace() {
-  Type element = plan.stripValue ? plan.stripValue.getType()
-                                 : getElementTypeOrSelf(plan.strip->get());
+  bool isWidened = !plan.stripValues.empty();
+  Type element = isWidened ? plan.stripValues.front().getType()
+                           : getElementTypeOrSelf(plan.strip->get());
   // Made once for all iterations of the loops around.
   Operation *place = op;
   for (Operation *parent = op->getParentOp();
@@ -39,7 +40,7 @@ void ContractionEmitter::makeStripPlace() {
   b.setInsertionPointAfter(place);
   memref::DeallocOp::create(b, stripPlace);
   b.setInsertionPoint(op);
-  if (plan.stripValue)
+  if (isWidened)
     return;
   auto isAtLeast = [&](Value value, int64_t least) {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, value,
@@ -99,19 +100,38 @@ void ContractionEmitter::emitTransposedStrip() {
   strip = stripPlace;
 }
 
-void ContractionEmitter::emitWidenedStrip(const Tile &tile) {
+Value ContractionEmitter::stripRow(int64_t number) {
   AffineExpr d0, d1;
   bindDims(b.getContext(), d0, d1);
-  unsigned sumDim = plan.sumDims[0];
-  Value begin = sumBegin();
-  loopOver(sumDim, begin, sumEnd(), 1, [&] {
-    Value row = apply(d0 - d1, {at[sumDim], begin});
-    ContractionBody body(*this, tile, tile.masks);
-    for (int64_t j : llvm::seq(tile.columns))
-      vector::StoreOp::create(b, body.widenedElements(j), stripPlace,
-                              ValueRange{row, index(j * tile.lanes)});
-  });
+  AffineExpr row = d0 - d1;
+  SmallVector<Value> from{at[plan.sumDims[0]], sumBegin()};
+  for (unsigned dim : llvm::drop_begin(plan.sumDims)) {
+    row = row * plan.extents[dim] + b.getAffineDimExpr(from.size());
+    from.push_back(at[dim]);
+  }
+  int64_t numbers = std::max<int64_t>(1, plan.stripValues.size());
+  return apply(row * numbers + number, from);
+}
+
+void ContractionEmitter::emitWidenedStrip(const Tile &tile) {
+  emitWidenedRows(tile, 0);
   strip = stripPlace;
+}
+
+void ContractionEmitter::emitWidenedRows(const Tile &tile, unsigned next) {
+  if (next < plan.sumDims.size()) {
+    unsigned dim = plan.sumDims[next];
+    Value from = next == 0 ? sumBegin() : index(0);
+    Value to = next == 0 ? sumEnd() : extent(dim);
+    return loopOver(dim, from, to, 1, [&] { emitWidenedRows(tile, next + 1); });
+  }
+  ContractionBody body(*this, tile, tile.masks);
+  for (int64_t number : llvm::seq<int64_t>(plan.stripValues.size())) {
+    Value row = stripRow(number);
+    for (int64_t j : llvm::seq(tile.columns))
+      vector::StoreOp::create(b, body.widenedElements(j, number), stripPlace,
+                              ValueRange{row, index(j * tile.lanes)});
+  }
 }
 
 void ContractionEmitter::emitStrip(const Tile &tile) {
@@ -119,7 +139,7 @@ void ContractionEmitter::emitStrip(const Tile &tile) {
     return;
   if (plan.isStripTransposed)
     return emitTransposedStrip();
-  if (plan.stripValue)
+  if (!plan.stripValues.empty())
     return emitWidenedStrip(tile);
   Value from = plan.strip->get();
   AffineMap map = op.getMatchingIndexingMap(plan.strip);

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Utils/Utils.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -55,6 +56,9 @@ struct Candidate {
   /// The loop along which vectors run instead, where `dim` is too short for
   /// them: each column is brought together.
   std::optional<unsigned> sum = {};
+
+  /// Scales have a width of 0: their axes change places, alone.
+  bool isPanels() const { return !sum && width != 0; }
 };
 
 class Packing {
@@ -76,6 +80,10 @@ private:
   /// Lets `op` read what its operand is a transpose of, where an unknown number
   /// of rows transposes in strips; false if it does not.
   bool readThrough(linalg::GenericOp op, const Candidate &candidate);
+  bool replaceOperand(linalg::GenericOp op, const Candidate &candidate,
+                      AffineMap target, Operation *place);
+  void turnScales(linalg::GenericOp op, const OpOperand &panels,
+                  unsigned columns);
   /// The place in front of which packing pays; null if nowhere.
   Operation *placeFor(linalg::GenericOp op, const Candidate &candidate);
 
@@ -198,22 +206,24 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   auto types = op.getIteratorTypesArray();
   SmallVector<int64_t> statics = op.getStaticLoopRanges();
   Candidate found{};
+  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
-    if (!map.isFunctionOfDim(dim))
+    if (!map.isFunctionOfDim(dim) || (dot && operand != dot->vectors))
       continue;
     bool sums = llvm::any_of(llvm::seq(op.getNumLoops()), [&](unsigned d) {
       return types[d] == IteratorType::reduction && map.isFunctionOfDim(d);
     });
     // Scales of the columns of narrow weights, or of blocks.
-    if ((!sums || !map.isProjectedPermutation()) && constantOf(operand->get()))
+    bool isLess = found.map && found.map.getNumResults() > map.getNumResults();
+    if ((isLess || !sums || !map.isProjectedPermutation()) &&
+        constantOf(operand->get()))
       continue;
     if (found.operand || !sums || !map.isProjectedPermutation() ||
         !hasWholeBytes(getElementTypeOrSelf(operand->get())))
       return std::nullopt;
     found = {operand, dim, operand->get(), map, 0, 1};
   }
-  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
   if (dot)
     found.group = dot->sum;
   if (!found.operand)
@@ -289,21 +299,24 @@ Operation *Packing::placeFor(linalg::GenericOp op, const Candidate &candidate) {
   return nullptr;
 }
 
-/// True if `source` is a constant that only matrix products read, so that
-/// packing it does not keep a second copy.
-static bool isOwnConstant(Value source) {
+/// True if `source` is a constant with elements of its own.
+static bool isPackable(Value source) {
   std::optional<ConstantPart> part = constantOf(source);
   if (!part || !cast<ShapedType>(source.getType()).hasStaticShape())
     return false;
   auto value = dyn_cast<ElementsAttr>(part->constant.getValue());
   if (!value || value.getNumElements() == 0)
     return false;
-  if (auto dense = dyn_cast<DenseElementsAttr>(value)) {
-    if (dense.isSplat())
-      return false;
-  } else if (!isa<DenseResourceElementsAttr>(value)) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(value))
+    return !dense.isSplat();
+  return isa<DenseResourceElementsAttr>(value);
+}
+
+/// True if `source` is a constant that only matrix products read, so that
+/// packing it does not keep a second copy.
+static bool isOwnConstant(Value source) {
+  if (!isPackable(source))
     return false;
-  }
   std::function<bool(Value)> isRead = [&](Value read) {
     return llvm::all_of(read.getUsers(), [&](Operation *user) {
       if (isa<linalg::TransposeOp, tensor::CollapseShapeOp,
@@ -313,7 +326,7 @@ static bool isOwnConstant(Value source) {
       return product && product.getNumReductionLoops() > 0;
     });
   };
-  return isRead(part->constant.getResult());
+  return isRead(constantOf(source)->constant.getResult());
 }
 
 //===----------------------------------------------------------------------===//
@@ -443,7 +456,7 @@ Value Packing::packAtRunTime(const Candidate &candidate, AffineMap target,
       [](OpBuilder &nested, Location loc, ValueRange args) {
         linalg::YieldOp::create(nested, loc, args[0]);
       });
-  if (!candidate.sum)
+  if (candidate.isPanels())
     copy->setAttr(kPackedAttrName, b.getUnitAttr());
   return copy.getResult(0);
 }
@@ -630,7 +643,85 @@ static bool isWidened(linalg::GenericOp op, const Candidate &candidate) {
              sum.getIntOrFloatBitWidth();
 }
 
+/// Lets `op` read by `target` what `candidate` is packed into at `place`.
+bool Packing::replaceOperand(linalg::GenericOp op, const Candidate &candidate,
+                             AffineMap target, Operation *place) {
+  auto [from, to] = compressed(candidate.map, target);
+  Value &value = done[{candidate.source.getAsOpaquePointer(), place,
+                       const_cast<void *>(to.getAsOpaquePointer()), nullptr}];
+  if (!value)
+    value = place ? packAtRunTime(candidate, target, place)
+                  : packConstant(candidate, target);
+  if (!value)
+    return false;
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[candidate.operand->getOperandNumber()] = target;
+    candidate.operand->set(value);
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    if (candidate.isPanels())
+      op->setAttr(kPackedAttrName, rewriter.getUnitAttr());
+  });
+  return true;
+}
+
+/// Drops axes of `operand`, of one element each, that are read at 0 alone.
+static void dropZeros(RewriterBase &rewriter, linalg::GenericOp op,
+                      OpOperand *operand) {
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  llvm::SmallBitVector zeros(map.getNumResults());
+  for (auto [axis, expr] : llvm::enumerate(map.getResults()))
+    zeros[axis] = isa<AffineConstantExpr>(expr);
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  if (zeros.none() || llvm::any_of(zeros.set_bits(), [&](unsigned axis) {
+        return type.getDimSize(axis) != 1;
+      }))
+    return;
+  rewriter.setInsertionPoint(op);
+  Value whole =
+      tensor::dropGivenUnitDims(rewriter, op.getLoc(), operand->get(), zeros);
+  rewriter.modifyOpInPlace(op, [&] {
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps[operand->getOperandNumber()] = map.dropResults(zeros);
+    operand->set(whole);
+    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+  });
+}
+
+/// Lets `op` read scales and zero points of the columns, which are no panels,
+/// with the columns last.
+void Packing::turnScales(linalg::GenericOp op, const OpOperand &panels,
+                         unsigned columns) {
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (operand == &panels || !map.isFunctionOfDim(columns) ||
+        endsWith(map, columns))
+      continue;
+    dropZeros(rewriter, op, operand);
+    map = op.getMatchingIndexingMap(operand);
+    if (endsWith(map, columns) || !map.isProjectedPermutation())
+      continue;
+    Candidate scales{operand, columns, operand->get(), map, 0, 1};
+    SmallVector<AffineExpr> exprs(map.getResults());
+    AffineExpr column = rewriter.getAffineDimExpr(columns);
+    llvm::erase(exprs, column);
+    exprs.push_back(column);
+    auto target =
+        AffineMap::get(map.getNumDims(), 0, exprs, rewriter.getContext());
+    Operation *loop = placeFor(op, scales);
+    replaceOperand(op, scales, target,
+                   isPackable(scales.source) ? nullptr
+                   : loop                    ? loop
+                                             : op);
+  }
+}
+
 void Packing::run(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics())
+    return;
+  std::optional<DotProduct> dot = matchDotProduct(op, cpu);
+  if (dot && dot->hasZeros())
+    op = hoistZeroPoints(rewriter, op, *dot);
   std::optional<Candidate> candidate = find(op);
   if (!candidate)
     return;
@@ -643,7 +734,10 @@ void Packing::run(linalg::GenericOp op) {
   AffineMap target = packedMap(op, *candidate);
   if (target == op.getMatchingIndexingMap(candidate->operand))
     return;
-  bool isConstant = isOwnConstant(candidate->source);
+  // Groups are packed in any case: a second copy of what others read as well
+  // (a table of embeddings) costs less than one in each run.
+  bool isConstant = isOwnConstant(candidate->source) ||
+                    (candidate->group && isPackable(candidate->source));
   Operation *place = nullptr;
   if (isConstant) {
     std::optional<int64_t> bytes = bytesOf(candidate->source.getType());
@@ -659,22 +753,8 @@ void Packing::run(linalg::GenericOp op) {
     if (!place)
       return (void)(candidate->sum || readThrough(op, *candidate));
   }
-  auto [from, to] = compressed(candidate->map, target);
-  Value &value = done[{candidate->source.getAsOpaquePointer(), place,
-                       const_cast<void *>(to.getAsOpaquePointer()), nullptr}];
-  if (!value)
-    value = isConstant ? packConstant(*candidate, target)
-                       : packAtRunTime(*candidate, target, place);
-  if (!value)
-    return;
-  rewriter.modifyOpInPlace(op, [&] {
-    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-    maps[candidate->operand->getOperandNumber()] = target;
-    candidate->operand->set(value);
-    op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    if (!candidate->sum)
-      op->setAttr(kPackedAttrName, rewriter.getUnitAttr());
-  });
+  if (replaceOperand(op, *candidate, target, place) && candidate->isPanels())
+    turnScales(op, *candidate->operand, candidate->dim);
 }
 
 /// Makes expansions of narrow weights parts of the products that read them:

@@ -92,7 +92,7 @@ void ContractionPlan::print(raw_ostream &os) const {
   printDims(os, "sum", sumDims);
   printDims(os, "outer", outerDims);
   if (dot)
-    os << " dot=" << dot->sum.size;
+    os << " dot=" << dot->sum.size << (dot->block ? " blocks" : "");
   if (areColumnsOutside)
     os << " columns-outside";
   if (isSumWrittenOut)
@@ -102,7 +102,9 @@ void ContractionPlan::print(raw_ostream &os) const {
   if (strip)
     os << (isStripTransposed ? " transposes=%" : " packs=%")
        << strip->getOperandNumber() << 'x' << stripRows
-       << (stripValue ? " widened" : "");
+       << (stripValues.empty() ? "" : " widened");
+  if (stripValues.size() > 1)
+    os << ':' << stripValues.size();
   if (start.writer)
     os << (start.filled ? " start=filled" : " start=copied");
   if (epilogue.op)
