@@ -58,9 +58,11 @@ def key_of(node: NodeProto) -> str:
 def collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
     """Element type and dimensions of one iteration's collected values, by the loop's key.
 
-    Declared shapes of bodies are hints only (name_declared) and are dropped. A
-    dimension of a carried value stays known while init and yield agree.
+    Declared shapes of bodies are hints only (name_declared) and are dropped; what
+    nothing else tells of a collected value is as its output declares. A dimension of
+    a carried value stays known while init and yield agree.
     """
+    declared = {key_of(node): _collected_outputs(node) for _, node in _loops(model.graph)}
     work = ModelProto()
     work.CopyFrom(model)
     yield_by_identity(work.graph)
@@ -78,10 +80,26 @@ def collected_types(model: ModelProto) -> dict[str, list[tuple[int, Dims]]]:
                 break
     collected = {}
     for key, (node, _) in inferred.items():
-        first = len(_carried_ports(node)) + (node.op_type == "Loop")
-        outputs = list(dict(subgraphs(node))["body"].output)[first:]
-        collected[key] = [(o.type.tensor_type.elem_type, _dims(o.type)) for o in outputs]
+        collected[key] = [
+            (o.type.tensor_type.elem_type, _filled(_dims(o.type), _dims(said.type)))
+            for o, said in zip(_collected_outputs(node), declared[key], strict=True)
+        ]
     return collected
+
+
+def _collected_outputs(node: NodeProto) -> list[onnx.ValueInfoProto]:
+    """The outputs of the body of `node` whose values are collected."""
+    first = len(_carried_ports(node)) + (node.op_type == "Loop")
+    return list(dict(subgraphs(node))["body"].output)[first:]
+
+
+def _filled(dims: Dims, declared: Dims) -> Dims:
+    """What is known, and of the rest what is declared."""
+    if dims is None or declared is None:
+        return declared if dims is None else dims
+    if len(dims) != len(declared):
+        return dims
+    return [b if a is None else a for a, b in zip(dims, declared, strict=True)]
 
 
 def _update(

@@ -625,4 +625,19 @@ class Flatten(Op):
         return (data.reshape(math.prod(data.shape[:at]), math.prod(data.shape[at:])),)
 
 
-_OPERATORS = (If, Loop, Scan, Flatten, *COLLECTION_OPERATORS)
+class LogSoftmax(Op):
+    """The library takes the logarithm of the quotient, which is 0 far below the largest element."""
+
+    # The library sets it from the node's attribute or the schema's default.
+    axis: int
+
+    def _run(self, data: np.ndarray, axis: int | None = None, **_: Any) -> tuple[Value]:
+        if data.size == 0:
+            return (data,)
+        at = self.axis if axis is None else axis
+        below = data - data.max(axis=at, keepdims=True)
+        sums = np.exp(below).sum(axis=at, keepdims=True)
+        return ((below - np.log(sums)).astype(data.dtype),)
+
+
+_OPERATORS = (If, Loop, Scan, Flatten, LogSoftmax, *COLLECTION_OPERATORS)

@@ -141,7 +141,8 @@ def test_transposed_products(a, b):
 
 
 def test_products_of_vectors():
-    compare("FusedMatMul", [floats(4), floats(4, 3)], transA=1)
+    compare("FusedMatMul", [floats(4), floats(4, 3)], transA=1, unranked=True)
+    compare("FusedMatMul", [floats(4, 2), floats(3, 4)], transA=1, transB=1, unranked=True)
     compare("FusedMatMul", [floats(3, 4), floats(4)])
     compare("TransposeMatMul", [floats(2, 4, 3), floats(2, 4, 5)], transA=1)
 
@@ -366,7 +367,10 @@ def test_causal_convolution(past):
         operands = [floats(2, 6, 5), floats(6, 1, 4), floats(6)]
         operands += [floats(2, 6, 3)] if past else []
         compare("CausalConvWithState", operands, 2, constants=(1,), activation=activation)
+        # Nothing tells how many channels there are.
+        compare("CausalConvWithState", operands, 2, activation=activation, unranked=True)
     compare("CausalConvWithState", [floats(1, 3, 1), floats(3, 1, 4)], 2, constants=(1,))
+    compare("CausalConvWithState", [floats(1, 3, 2), floats(3, 1, 1)], 2)
 
 
 @pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])

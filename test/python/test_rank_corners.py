@@ -42,6 +42,27 @@ def test_rank_that_is_declared_of_what_a_loop_collects() -> None:
         compare([y, z, w, v], [rows, np.abs(rows), -rows, -rows.swapaxes(0, 1)])
 
 
+DECLARED_EXTENTS = """(float[n, c] x, float[o, c] rows, int64[k] shape, int64 trips) => (float[t, a, b] y, float[u, d, e] z) {
+  y = Loop(trips, "") <body = l (int64 i, bool p) => (bool p, float[m, 4] a) {
+    a = Reshape(x, shape)
+  }>
+  z = Scan<num_scan_inputs: int = 1, scan_output_axes: ints = [-1],
+           body = s (float[w] r) => (float[5, v] n) { n = Reshape(x, shape) }>(rows)
+}"""
+
+
+@pytest.mark.parametrize("form", ["known rank", "unknown rank"])
+def test_extents_that_are_declared_of_what_a_loop_collects(form: str) -> None:
+    """loop_zero: so with extents; a wrong one says nothing of what iterations give."""
+    model = session(DECLARED_EXTENTS.replace("[k]", "[2]" if form == "known rank" else "[k]"))
+    x = noise(3, 4)
+    y, z = model.run(None, {"x": x, "rows": x[:0], "shape": i64([-1, 4]), "trips": i64(0)})
+    assert [y.shape, z.shape] == [(0, 0, 4), (5, 0, 0)]
+    y, z = model.run(None, {"x": x, "rows": x, "shape": i64([2, 6]), "trips": i64(3)})
+    rows = [x.reshape(2, 6)] * 3
+    compare([y, z], [np.stack(rows), np.stack(rows, -1)])
+
+
 def test_scale_and_zero_point_of_different_ranks() -> None:
     """One element is one, of whatever rank: a scale of rank 0, a zero point of rank 1."""
     model = session("""(float[] x, float[] s, uint8[] z) => (uint8[] q, float[] y) {

@@ -713,6 +713,29 @@ def test_definitions_that_ask_for_a_rank(inputs: str) -> None:
         model.run(None, {"x": noise(2, 3), "c": tables[0], "s": tables[1], "p": places})
 
 
+@pytest.mark.parametrize("block", ["int64[k] b", "int64[2] b", "int64[] b"])
+@pytest.mark.parametrize("attributes", ["", "<strides = [1, 2], pads = [0, 1, 1, 0]>"])
+def test_columns_to_images_of_any_number_of_axes(block: str, attributes: str) -> None:
+    """The number of axes of a Col2Im's result is a length that a run tells."""
+    text = f"(float[n,c,p] x, int64[k] s, {block}) => (float[] y) {{ y = Col2Im{attributes}(x, s, b) }}"
+    model, peer = session(text), onnx.reference.ReferenceEvaluator(graph(text))
+    images = [((4, 5), (2, 2))]
+    if block != "int64[2] b" and not attributes:
+        images += [((5,), (2,)), ((3, 4, 5), (2, 1, 3))]
+    for image, parts in images:
+        places = np.prod([n - k + 1 for n, k in zip(image, parts, strict=True)])
+        if attributes:
+            places = 4 * 3
+        feeds = {
+            "x": noise(2, 3 * int(np.prod(parts)), int(places)),
+            "s": i64(image),
+            "b": i64(parts),
+        }
+        compare(model.run(None, feeds), peer.run(None, feeds))
+    with pytest.raises((loopc.RunError, loopc.InvalidArgument)):
+        model.run(None, {"x": noise(1, 1, 1), "s": i64([1] * 7), "b": i64([1] * 7)})
+
+
 def test_contributed_definitions_that_ask_for_ranks() -> None:
     """MultiHeadAttention's takes the ranks of query and key."""
     model = graph("""(float[] q, float[] k, float[] v) => (float[] y) {

@@ -346,6 +346,17 @@ def test_what_operators_refuse(call: str, shapes: list[tuple[int, ...]], message
         reference.run(model, feeds)
 
 
+@pytest.mark.parametrize(("opset", "axis"), [(11, ""), (21, ""), (21, "<axis = 0>")])
+def test_logarithms_far_below_the_largest(opset: int, axis: str) -> None:
+    """onnx.reference: the logarithm of a quotient that is 0."""
+    model = graph(
+        f"(float[a, b] x) => (float[a, b] y) {{ y = LogSoftmax {axis} (x) }}", opset=opset
+    )
+    x = np.array([[0, 5000], [-4000, 1]], np.float32)
+    other = x[::-1] if axis else x[:, ::-1]
+    same(reference.run(model, {"x": x}), [np.minimum(x - other, 0)])
+
+
 @pytest.mark.parametrize(("axis", "shape"), [(0, (1, 0)), (1, (0, 6)), (2, (0, 3)), (-1, (0, 3))])
 def test_flattens_nothing(axis: int, shape: tuple[int, int]) -> None:
     model = graph(f"(float[a, b, c] x) => (float[?, ?] y) {{ y = Flatten <axis = {axis}> (x) }}")

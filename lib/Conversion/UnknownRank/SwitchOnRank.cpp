@@ -246,7 +246,7 @@ public:
       return success();
     if (size_t count = countCombinations(node); count > kMostRanks)
       return refuse(node, count);
-    if (switchOnCoordinates(node))
+    if (switchOnCoordinates(node) || switchOnLength(node))
       return success();
     for (OpOperand &operand : node->getOpOperands())
       if (auto type = dyn_cast<UnrankedTensorType>(operand.get().getType())) {
@@ -439,6 +439,43 @@ private:
                shape.back() = number;
                return tensor::CastOp::create(b, node.getLoc(),
                                              type.clone(shape), indices->get());
+             });
+    return true;
+  }
+
+  /// The list of `node` with an element for each axis of what the result
+  /// becomes, or null.
+  static OpOperand *extentsOf(onnx::NodeOp node) {
+    return node.getOpType() == "Col2Im" ? &node->getOpOperand(1) : nullptr;
+  }
+
+  /// The axes that a Col2Im can have: those of its attributes and of its block,
+  /// where they tell.
+  static SmallVector<int64_t> numbersOfAxes(onnx::NodeOp node) {
+    auto block = dyn_cast<RankedTensorType>(node.getInputs()[2].getType());
+    if (block && block.getRank() == 1 && !block.isDynamicDim(0))
+      return {block.getDimSize(0)};
+    for (StringRef name : {"strides", "dilations"})
+      if (auto values = dyn_cast_or_null<ArrayAttr>(node.getNodeAttr(name)))
+        return {static_cast<int64_t>(values.size())};
+    return llvm::to_vector(llvm::seq_inclusive<int64_t>(1, kMaxRank - 2));
+  }
+
+  /// The same where it is not known how many elements a list has, which tell
+  /// the rank of the result.
+  bool switchOnLength(onnx::NodeOp node) {
+    OpOperand *extents = extentsOf(node);
+    auto type = extents ? dyn_cast<RankedTensorType>(extents->get().getType())
+                        : RankedTensorType();
+    if (!type || type.getRank() != 1 || !type.isDynamicDim(0))
+      return false;
+    Value count =
+        tensor::DimOp::create(b, node.getLoc(), extents->get(), int64_t(0));
+    switchOn(node, *extents, count, numbersOfAxes(node),
+             " cannot take an image of {} axes", [&](int64_t number) {
+               return tensor::CastOp::create(
+                   b, node.getLoc(), type.clone(ArrayRef<int64_t>(number)),
+                   extents->get());
              });
     return true;
   }

@@ -70,6 +70,15 @@ std::optional<int64_t> ContribCall::getRank(unsigned input) const {
   return type ? std::optional(type.getRank()) : std::nullopt;
 }
 
+std::optional<int64_t> ContribCall::getExtent(unsigned input,
+                                              int64_t axis) const {
+  auto type = has(input) ? dyn_cast<RankedTensorType>(types[input])
+                         : RankedTensorType();
+  if (!type || axis >= type.getRank() || type.isDynamicDim(axis))
+    return std::nullopt;
+  return type.getDimSize(axis);
+}
+
 void ContribCall::addConstant(StringRef name, ArrayRef<int64_t> shape,
                               ArrayRef<double> values) const {
   addTensor(constants, name, shape, pb::TensorProto::DOUBLE)
@@ -155,9 +164,14 @@ static std::string writeTransposed(const ContribCall &call, unsigned input,
     if (batch)
       return call.refuse("the rank of input '" + from +
                          "', whose batch axes are transposed, is unknown");
-    return swap ? llvm::formatv(
-                      "{1} = Einsum<equation = \"...ij->...ji\">({0})\n", from,
-                      to)
+    // A vector has no axes to swap.
+    return swap ? llvm::formatv("is_vector{0} = Size(Shape({0})) < 2\n"
+                                "{1} = If(is_vector{0})<\n"
+                                "then_branch = vector () => (v{0}) "
+                                "{{ v{0} = Identity({0}) },\n"
+                                "else_branch = matrices () => (m{0}) {{ m{0} = "
+                                "Einsum<equation = \"...ij->...ji\">({0}) }>\n",
+                                from, to)
                       .str()
                 : llvm::formatv("{1} = Identity({0})\n", from, to).str();
   }

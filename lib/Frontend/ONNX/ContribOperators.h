@@ -46,6 +46,8 @@ public:
   llvm::StringRef getString(llvm::StringRef name) const;
 
   std::optional<int64_t> getRank(unsigned input) const;
+  /// Where the input's type tells it.
+  std::optional<int64_t> getExtent(unsigned input, int64_t axis) const;
   /// Null where the input is no tensor or is left out.
   mlir::Type getElementType(unsigned input) const;
 
@@ -79,6 +81,8 @@ struct ContribOperator {
   std::string (*body)(const ContribCall &call);
   /// The version of ONNX that the body is of.
   int opset = 23;
+  /// Stands for the function of ONNX's schema, and takes more inputs.
+  bool replacesSchema = false;
 };
 
 inline constexpr llvm::StringLiteral kContribDomain = "com.microsoft";

@@ -7,9 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 // What onnxruntime has for state-space models and linear attention: ONNX's
-// operators of version 27 with more attributes, and the gates around them.
+// operators of version 27 with more attributes, and the gates around them. The
+// causal convolution of ONNX itself is here, too: the function of its schema
+// wants to know the number of channels, a Conv's groups.
 
 #include "ContribOperators.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace loopc::importer;
@@ -23,6 +27,45 @@ static std::string writeCausalConv(const ContribCall &call) {
       return call.refuse("attribute '" + name + "' is not 1");
   return "output, present_state = CausalConvWithState<activation: string = "
          "@activation>(input, weight, bias, past_state)\n";
+}
+
+/// Each channel by itself: a Conv of as many groups, or, where nothing tells
+/// how many there are, windows of the padded input and a sum over each.
+static std::string writeChannelSums(const ContribCall &call) {
+  std::optional<int64_t> channels = call.getExtent(0, 1);
+  if (!channels)
+    channels = call.getExtent(1, 0);
+  if (channels)
+    return llvm::formatv("sum = Conv<group = {0}>(padded, weight{1})\n",
+                         *channels, call.has(2) ? ", bias" : "");
+  return std::string("first = Range(0, Squeeze(Shape<start = 2>(input)), 1)\n"
+                     "offset = Range(0, Squeeze(kernel), 1)\n"
+                     "places = Unsqueeze(first, [1]) + offset\n"
+                     "windows = Gather<axis = 2>(padded, places)\n"
+                     "part = Einsum<equation = \"bclk,cok->bcl\">"
+                     "(windows, weight)\n") +
+         (call.has(2) ? "sum = part + Unsqueeze(bias, [1])\n"
+                      : "sum = Identity(part)\n");
+}
+
+static std::string writeCausalConvolution(const ContribCall &call) {
+  StringRef activation = call.getString("activation");
+  bool isSilu = activation == "silu" || activation == "swish";
+  if (!isSilu && !activation.empty() && activation != "none")
+    return call.refuse("the activation '" + activation + "' is unknown");
+  std::string text = "kernel = Shape<start = 2, end = 3>(weight)\n"
+                     "kept = kernel - [1]\n";
+  if (call.has(3))
+    text += "padded = Concat<axis = 2>(past_state, input)\n";
+  else
+    text += "none = ConstantOfShape(Concat<axis = 0>"
+            "(Shape<start = 0, end = 2>(input), kept))\n"
+            "padded = Concat<axis = 2>(CastLike(none, input), input)\n";
+  return text + writeChannelSums(call) +
+         (isSilu ? "output = sum * Sigmoid(sum)\n"
+                 : "output = Identity(sum)\n") +
+         "total = Shape<start = 2, end = 3>(padded)\n"
+         "present_state = Slice(padded, total - kept, total, [2])\n";
 }
 
 static std::string writeLinearAttention(const ContribCall &call) {
@@ -85,6 +128,9 @@ ArrayRef<ContribOperator> loopc::importer::getContribStates() {
        "ndim",
        "input, weight, bias, past_state", "output, present_state",
        writeCausalConv, 27},
+      {"", "CausalConvWithState", "activation: string = \"none\"",
+       "input, weight, bias, past_state", "output, present_state",
+       writeCausalConvolution, 27, /*replacesSchema=*/true},
       {kContribDomain, "LinearAttention",
        "q_num_heads, kv_num_heads, scale: float = 0.0, "
        "update_rule: string = \"gated_delta\", chunk_size, state_window",

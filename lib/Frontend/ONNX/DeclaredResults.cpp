@@ -36,6 +36,19 @@ static RankedTensorType findDeclared(MLIRContext *context,
   return {};
 }
 
+/// Whether `type`, of what is collected along `axis`, leaves a rank or an
+/// extent open that inference may not find.
+static bool isOpen(Type type, int64_t axis) {
+  auto ranked = dyn_cast<RankedTensorType>(type);
+  if (!ranked)
+    return isa<UnrankedTensorType>(type);
+  int64_t place = axis < 0 ? axis + ranked.getRank() : axis;
+  for (auto [k, extent] : llvm::enumerate(ranked.getShape()))
+    if (static_cast<int64_t>(k) != place && ShapedType::isDynamic(extent))
+      return true;
+  return false;
+}
+
 void importer::noteDeclaredResults(const NodeContext &nc, Operation *loop,
                                    unsigned collected, ArrayRef<int64_t> axes,
                                    const pb::GraphProto &body, unsigned first) {
@@ -44,7 +57,7 @@ void importer::noteDeclaredResults(const NodeContext &nc, Operation *loop,
   bool isAny = false;
   for (auto [k, axis] : llvm::enumerate(axes)) {
     unsigned number = collected + k;
-    if (!isa<UnrankedTensorType>(types[number]))
+    if (!isOpen(types[number], axis))
       continue;
     RankedTensorType declared = importRanked(context, body.output(first + k));
     if (declared) {
@@ -54,7 +67,8 @@ void importer::noteDeclaredResults(const NodeContext &nc, Operation *loop,
         continue;
       shape.insert(shape.begin() + place, ShapedType::kDynamic);
       declared = declared.clone(shape);
-    } else if (static_cast<int>(number) < nc.node.output_size()) {
+    } else if (isa<UnrankedTensorType>(types[number]) &&
+               static_cast<int>(number) < nc.node.output_size()) {
       declared = findDeclared(context, nc.scope.graph, nc.node.output(number));
     }
     if (!declared)

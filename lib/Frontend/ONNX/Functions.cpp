@@ -99,9 +99,12 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
     return NodeKind::Lowered;
   if (nc.schema && nc.schema->GetFunction(static_cast<int>(nc.opset)))
     return NodeKind::SchemaFunction;
+  const ContribOperator *own = findContribOperator(nc.domain, node.op_type());
+  if (own && own->replacesSchema)
+    return NodeKind::ContribFunction;
   if (nc.schema && hasFunctionBuilder(*nc.schema, nc.opset))
     return NodeKind::ContextFunction;
-  if (findContribOperator(nc.domain, node.op_type()))
+  if (own)
     return NodeKind::ContribFunction;
   return NodeKind::Unsupported;
 }

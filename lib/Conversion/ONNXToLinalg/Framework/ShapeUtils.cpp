@@ -170,7 +170,12 @@ static OpFoldResult integerAt(NodeLowering &l, unsigned i, OpFoldResult k) {
 OpFoldResult loopc::lengthOf(NodeLowering &l, unsigned i) {
   if (l.rank(i) == 0)
     return l.fold(1);
-  return l.dim(stripCasts(l.in(i)), 0);
+  // A cast hides the length, or tells it.
+  OpFoldResult length = l.dim(stripCasts(l.in(i)), 0);
+  auto type = cast<RankedTensorType>(l.in(i).getType());
+  if (getConstantIntValue(length) || type.isDynamicDim(0))
+    return length;
+  return l.fold(type.getDimSize(0));
 }
 
 /// Most axes, extents or parts that a node may be given by a run. Each of them

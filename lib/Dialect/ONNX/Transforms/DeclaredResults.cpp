@@ -8,8 +8,8 @@
 
 // A declared shape is a hint, which may be wrong (name_declared): what a run
 // computes has the shape that it has. After no iteration nothing was computed,
-// and where types do not tell the rank either, the declaration is all that
-// there is:
+// and where types do not tell the rank or an extent either, the declaration is
+// all that there is:
 //
 //   %r = loop.loop ... collect(tensor<*xf32> axis 0)
 //       attributes {loopc.declared_results = [tensor<?x4xf32>]}
@@ -32,24 +32,42 @@
 using namespace mlir;
 using namespace loopc;
 
-/// A tensor of the shape that `declared` tells, without an element.
-static Value createNone(OpBuilder &b, Location loc, RankedTensorType declared,
-                        int64_t axis, Type type) {
-  SmallVector<int64_t> shape;
-  for (int64_t extent : declared.getShape())
-    shape.push_back(ShapedType::isDynamic(extent) ? 0 : extent);
-  shape[axis] = 0;
-  Value none =
-      tensor::EmptyOp::create(b, loc, shape, getElementTypeOrSelf(type));
-  return tensor::CastOp::create(b, loc, type, none);
+/// What is declared of a result of `type`, without an element along `axis`: of
+/// the declared rank, and of extents that the type tells, else the declared
+/// one, else 0. Nothing where that is the result after no iteration anyway.
+static std::optional<SmallVector<int64_t>>
+findNone(Type type, RankedTensorType declared, int64_t axis) {
+  int64_t rank = declared.getRank();
+  SmallVector<int64_t> shape(declared.getShape());
+  auto known = dyn_cast<RankedTensorType>(type);
+  // Of unknown rank it has rank `least`: the axis is its last.
+  int64_t least = axis < 0 ? -axis : axis + 1;
+  if (known ? known.getRank() != rank : rank <= least)
+    return std::nullopt;
+  int64_t place = axis < 0 ? axis + rank : axis;
+  bool tells = !known;
+  for (int64_t k = 0; k < rank; ++k) {
+    if (known && !known.isDynamicDim(k)) {
+      shape[k] = known.getDimSize(k);
+      continue;
+    }
+    tells |= k != place && shape[k] > 0;
+    if (ShapedType::isDynamic(shape[k]))
+      shape[k] = 0;
+  }
+  // Where iterations are counted there is at least one.
+  if (!tells || (known && known.getDimSize(place) > 0))
+    return std::nullopt;
+  shape[place] = 0;
+  return shape;
 }
 
 /// Makes `result`, which is collected along `axis`, be of the declared shape
-/// after no iteration. That has rank `least` otherwise: the axis is its last.
+/// after no iteration.
 static void applyTo(OpResult result, int64_t axis, RankedTensorType declared) {
-  int64_t rank = declared.getRank();
-  int64_t least = axis < 0 ? -axis : axis + 1;
-  if (rank <= least)
+  std::optional<SmallVector<int64_t>> shape =
+      findNone(result.getType(), declared, axis);
+  if (!shape)
     return;
   OpBuilder b(result.getContext());
   b.setInsertionPointAfterValue(result);
@@ -60,7 +78,9 @@ static void applyTo(OpResult result, int64_t axis, RankedTensorType declared) {
   // What asks for the shape that iterations made.
   llvm::SmallPtrSet<Operation *, 4> own;
   Value place = index(axis);
-  if (axis < 0) {
+  if (auto known = dyn_cast<RankedTensorType>(result.getType())) {
+    place = index(axis < 0 ? axis + known.getRank() : axis);
+  } else if (axis < 0) {
     auto count = tensor::RankOp::create(b, loc, result);
     own.insert(count);
     place = arith::AddIOp::create(b, loc, count, place);
@@ -68,8 +88,9 @@ static void applyTo(OpResult result, int64_t axis, RankedTensorType declared) {
   auto extent = tensor::DimOp::create(b, loc, result, place);
   Value isNone =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, extent, index(0));
-  Value none = createNone(b, loc, declared, axis < 0 ? axis + rank : axis,
-                          result.getType());
+  Value empty = tensor::EmptyOp::create(b, loc, *shape,
+                                        getElementTypeOrSelf(result.getType()));
+  Value none = tensor::CastOp::create(b, loc, result.getType(), empty);
   auto select = arith::SelectOp::create(b, loc, isNone, none, result);
   own.insert(extent);
   own.insert(select);
@@ -96,7 +117,7 @@ void loopc::onnx::applyDeclaredResults(func::FuncOp func) {
       OpResult result = op->getResult(first + k);
       auto type = cast<TypeAttr>(declared[first + k]).getValue();
       auto ranked = dyn_cast<RankedTensorType>(type);
-      if (ranked && isa<UnrankedTensorType>(result.getType()))
+      if (ranked)
         applyTo(result, axis, ranked);
     }
   });

@@ -16,8 +16,8 @@
 namespace loopc::onnx {
 
 /// Uses up `loopc.declared_results` of the loops and scans in `func`: after no
-/// iteration a collected result whose rank inference has not found has the
-/// declared one (loop_zero).
+/// iteration a collected result has the rank and the extents that are declared
+/// where inference has not found them (loop_zero).
 void applyDeclaredResults(mlir::func::FuncOp func);
 
 } // namespace loopc::onnx

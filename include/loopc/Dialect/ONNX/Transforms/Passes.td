@@ -38,9 +38,9 @@ def ONNXInferTypes : Pass<"onnx-infer-types", "::mlir::func::FuncOp"> {
     The types of a public function's results change with what is returned; a
     private function keeps its type, for its callers.
 
-    A collected result whose rank nothing tells has, after no iteration, the
-    shape that the front end noted as declared (`loopc.declared_results`), with
-    0 for extents that are not known. The attribute is used up.
+    A collected result has, after no iteration, the rank and the extents that the
+    front end noted as declared (`loopc.declared_results`) where nothing else
+    tells them, and 0 for extents that are not known. The attribute is used up.
 
     ```mlir
     func.func @f(%m: tensor<i64>, %c: tensor<i1>, %x: tensor<0xf32>) -> tensor<*xf32> {
