@@ -136,7 +136,7 @@ class Program:
         how = chance.choice(("add", "add", "max", "min") if reduced else ("add", "max", "mul"))
         outs = [self.write_init(kept, NEUTRAL[how]) for _ in range(chance.choice((1, 1, 1, 2)))]
         body = _Body(self, len(inputs), loops)
-        yields = [(body.choose(), bool(reduced) or chance.random() < 0.3) for _ in outs]
+        yields = [(body.choose(), bool(reduced) or chance.random() < 0.5) for _ in outs]
         yielded = [
             body.combine(how, f"%o{k}", value) if combines else value
             for k, (value, combines) in enumerate(yields)

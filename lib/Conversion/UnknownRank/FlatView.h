@@ -12,9 +12,8 @@
 #ifndef LOOPC_LIB_CONVERSION_UNKNOWNRANK_FLATVIEW_H
 #define LOOPC_LIB_CONVERSION_UNKNOWNRANK_FLATVIEW_H
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "loopc/Support/IndexEmitter.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 
@@ -36,11 +35,13 @@ llvm::SmallVector<mlir::Type> flatTypes(mlir::Type element);
 /// shapes and strides are tensor<?xi64>. A read of a shape is guarded, as pure
 /// operations may be hoisted over the checks before them, but where it is that
 /// of a loop over the shape itself.
-class FlatBuilder {
+class FlatBuilder : IndexEmitter {
 public:
-  FlatBuilder(mlir::OpBuilder &builder, mlir::Location loc) : b(loc, builder) {}
+  FlatBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : IndexEmitter(loc, builder) {}
 
-  mlir::ImplicitLocOpBuilder b;
+  using IndexEmitter::add, IndexEmitter::sub, IndexEmitter::mul;
+  using IndexEmitter::b, IndexEmitter::index;
 
   //===--------------------------------------------------------------------===//
   // To and from
@@ -63,18 +64,6 @@ public:
   // Scalars
   //===--------------------------------------------------------------------===//
 
-  mlir::Value index(int64_t value) {
-    return mlir::arith::ConstantIndexOp::create(b, value);
-  }
-  mlir::Value add(mlir::Value x, mlir::Value y) {
-    return b.createOrFold<mlir::arith::AddIOp>(x, y);
-  }
-  mlir::Value sub(mlir::Value x, mlir::Value y) {
-    return b.createOrFold<mlir::arith::SubIOp>(x, y);
-  }
-  mlir::Value mul(mlir::Value x, mlir::Value y) {
-    return b.createOrFold<mlir::arith::MulIOp>(x, y);
-  }
   /// Towards zero; `y` is not 0.
   mlir::Value div(mlir::Value x, mlir::Value y) {
     return b.createOrFold<mlir::arith::DivSIOp>(x, y);
