@@ -155,3 +155,18 @@ def test_optimized_model_that_cannot_be_written(model, tmp_path):
     )
     with pytest.warns(UserWarning, match="no binary ONNX model"):
         loopc.InferenceSession(str(text), options)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("LoraAdapter", "merge them into the model's weights"),
+        ("OrtArenaCfg", "SessionOptions.memory_limit bounds a run"),
+        ("OrtExternalInitializerInfo", "SessionOptions.add_external_initializers takes OrtValues"),
+        ("OrtSparseFormat", "give a dense one"),
+    ],
+)
+def test_what_is_there_instead(name, instead):
+    """Names of onnxruntime's that loopc has not are errors that say what to do."""
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}': .*{instead}"):
+        getattr(loopc, name)
