@@ -298,8 +298,8 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
     | `loops` | extents of the loops; `?` only the run knows |
     | `vectors=L along=dN`, `along-sum=dN` | vectors of L lanes run along that loop of the result, or of the sum |
     | `rows`, `columns`, `sum`, `outer` | the loops of rows and columns of a tile, summed over, and around tiles |
-    | `dot=G` | an instruction adds G products |
-    | `packs=%K x R`, `transposes=%K x R` | operand K is brought together, R elements of the sum at a time, if there turn out to be many rows |
+    | `dot=G`, `dot=G blocks` | an instruction adds G products; of each block along the innermost loop, in integers that are then added up as floats |
+    | `packs=%K x R`, `transposes=%K x R` | operand K is brought together, R elements of the sum at a time, if there turn out to be many rows; `widened`, `widened:N`: what the body makes of it, of each element N numbers |
     | `columns-outside` | all positions are done for some columns before the next columns |
     | `sum-written-out` | the last loop over the sum is no loop |
     | `pairs` | weights of bf16 are widened for two vectors at a time |

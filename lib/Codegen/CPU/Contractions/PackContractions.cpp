@@ -56,7 +56,6 @@ struct Candidate {
   /// The loop along which vectors run instead, where `dim` is too short for
   /// them: each column is brought together.
   std::optional<unsigned> sum = {};
-
   /// Scales have a width of 0: their axes change places, alone.
   bool isPanels() const { return !sum && width != 0; }
 };
