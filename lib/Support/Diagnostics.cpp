@@ -95,7 +95,7 @@ std::string loopc::locationPath(Location loc) {
     StringRef place = llvm::sys::path::filename(file);
     path = place.empty() ? "an unknown place" : place.str();
   }
-  return escapeHoles(path);
+  return escapeHoles(escapeControls(path));
 }
 
 static CollectedDiagnostic collect(Diagnostic &diag) {
@@ -105,8 +105,9 @@ static CollectedDiagnostic collect(Diagnostic &diag) {
   result.code = extractCode(text).str();
   if (result.code.empty() && result.isError())
     result.code = getCode(classify(text)).str();
-  result.message = elideMiddle(stripCode(text));
-  result.location = elideMiddle(getLocationText(diag.getLocation()));
+  result.message = elideMiddle(escapeControls(stripCode(text)));
+  result.location =
+      elideMiddle(escapeControls(getLocationText(diag.getLocation())));
   for (Diagnostic &note : diag.getNotes()) {
     result.notes.push_back(collect(note));
     // A note at the place of its diagnostic need not say so again.

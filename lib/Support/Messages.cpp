@@ -8,6 +8,8 @@
 
 #include "loopc/Support/Messages.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace llvm;
 
 std::string loopc::escapeHoles(StringRef text) {
@@ -16,6 +18,21 @@ std::string loopc::escapeHoles(StringRef text) {
     for (size_t at = 0; (at = escaped.find(hole, at)) != std::string::npos;
          ++at)
       escaped.insert(at + 1, " ");
+  return escaped;
+}
+
+std::string loopc::escapeControls(StringRef text) {
+  std::string escaped;
+  for (char c : text) {
+    bool isControl = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (!isControl || c == '\n' || c == '\t') {
+      escaped += c;
+      continue;
+    }
+    escaped += "\\x";
+    escaped += hexdigit(c >> 4, /*LowerCase=*/true);
+    escaped += hexdigit(c & 15, /*LowerCase=*/true);
+  }
   return escaped;
 }
 

@@ -242,3 +242,14 @@ def test_missing_model():
 def test_no_model_at_all(given):
     with pytest.raises(loopc.InvalidArgument):
         loopc.InferenceSession(given)
+
+
+@pytest.mark.parametrize(("written", "shown"), [("\0", r"\\x00"), ("\x1b[31m", r"\\x1b\[31m")])
+def test_control_characters_in_names(written: str, shown: str) -> None:
+    """A name of a damaged file ends no message and colours no terminal."""
+    node = onnx.helper.make_node(f"A{written}bs", ["x"], ["y"], name=f"a{written}b")
+    value = [onnx.helper.make_tensor_value_info(n, 1, [2]) for n in ("x", "y")]
+    model = onnx.helper.make_model(onnx.helper.make_graph([node], "g", value[:1], value[1:]))
+    message = f"A{shown}bs 'a{shown}b' .*operator 'A{shown}bs' does not exist"
+    with pytest.raises(loopc.CompileError, match=message):
+        loopc.InferenceSession(model.SerializeToString())

@@ -20,6 +20,10 @@ namespace loopc {
 /// they stand for values, which those in names and texts of a model do not.
 std::string escapeHoles(llvm::StringRef text);
 
+/// `text` for a person and for C: control characters but line breaks and tabs,
+/// which names in a damaged file may hold, become "\x00".
+std::string escapeControls(llvm::StringRef text);
+
 /// `text` without its middle where nobody would read it all: names of models
 /// may have any length.
 std::string elideMiddle(llvm::StringRef text, size_t longest = 2000);

@@ -270,3 +270,25 @@ func.func @unsigned_divisor(%x: tensor<*xui16>, %y: tensor<*xui16>) -> tensor<*x
   %z = onnx.node "Mod"(%x, %y) since 13 : (tensor<*xui16>, tensor<*xui16>) -> tensor<*xui16>
   return %z : tensor<*xui16>
 }
+
+// -----
+
+// The rank of the image is a length: one case for the axes that the block has,
+// else one for each number of axes.
+// CHECK-LABEL: func.func @columns
+func.func @columns(%x: tensor<?x?x?xf32>, %s: tensor<?xi64>, %b: tensor<2xi64>, %c: tensor<?xi64>)
+    -> (tensor<?x?x?x?xf32>, tensor<*xf32>) {
+  // CHECK: %[[AXES:.*]] = tensor.dim %arg1
+  // CHECK: scf.index_switch %[[AXES]]
+  // CHECK-NEXT: case 2 {
+  // CHECK-NOT: case
+  // CHECK: loop.check {{.*}} "{{.*}}Col2Im cannot take an image of {} axes"
+  %0 = onnx.node "Col2Im"(%x, %s, %b) since 18
+      : (tensor<?x?x?xf32>, tensor<?xi64>, tensor<2xi64>) -> tensor<?x?x?x?xf32>
+  // CHECK: scf.index_switch
+  // CHECK-COUNT-6: case
+  // CHECK: default
+  %1 = onnx.node "Col2Im"(%x, %s, %c) since 18
+      : (tensor<?x?x?xf32>, tensor<?xi64>, tensor<?xi64>) -> tensor<*xf32>
+  return %0, %1 : tensor<?x?x?x?xf32>, tensor<*xf32>
+}

@@ -339,3 +339,30 @@ func.func @rank_of_condition(%m: tensor<i64>, %x: tensor<*xi64>, %z: tensor<i64>
   }
   return
 }
+
+// -----
+
+// After no trip extents that nothing else tells are the declared ones, but not
+// where there is a trip (loop_zero).
+// CHECK-LABEL: func.func @declared_extents
+func.func @declared_extents(%x: tensor<?x?xf32>, %m: tensor<i64>) -> (tensor<*xf32>, tensor<*xf32>) {
+  // CHECK: %[[R:.*]] = loop.loop
+  // CHECK: %[[LENGTH:.*]] = tensor.dim %[[R]], %{{.*}} : tensor<?x?x?xf32>
+  // CHECK: %[[IS_NONE:.*]] = arith.cmpi eq, %[[LENGTH]], %{{.*}} : index
+  // CHECK: %[[EMPTY:.*]] = tensor.empty() : tensor<0x0x4xf32>
+  // CHECK: %[[NONE:.*]] = tensor.cast %[[EMPTY]] : tensor<0x0x4xf32> to tensor<?x?x?xf32>
+  // CHECK: %[[S:.*]] = arith.select %[[IS_NONE]], %[[NONE]], %[[R]]
+  %r = loop.loop (%i : tensor<i64>, %d : tensor<i1>) trips(%m : tensor<i64>)
+      collect(tensor<*xf32> axis 0) attributes {loopc.declared_results = [tensor<?x?x4xf32>]} {
+    loop.yield while(%d : tensor<i1>) collect(%x : tensor<?x?xf32>)
+  }
+  // CHECK: %[[T:.*]] = loop.loop
+  // CHECK-NOT: arith.select
+  // CHECK: return %[[S]], %[[T]]
+  %two = onnx.constant dense<2> : tensor<i64>
+  %t = loop.loop (%i : tensor<i64>, %d : tensor<i1>) trips(%two : tensor<i64>)
+      collect(tensor<*xf32> axis 0) attributes {loopc.declared_results = [tensor<?x?x4xf32>]} {
+    loop.yield while(%d : tensor<i1>) collect(%x : tensor<?x?xf32>)
+  }
+  return %r, %t : tensor<*xf32>, tensor<*xf32>
+}
