@@ -193,11 +193,23 @@ static bool needsVectors(linalg::GenericOp op) {
   });
 }
 
+/// True for rows of converted floats that are short, or may be: LLVM unrolls
+/// them, or leaves the end of each row, and converts one number at a time.
+static bool convertsShortRows(linalg::GenericOp op, unsigned last) {
+  constexpr int64_t kUnrolled = 64;
+  int64_t row = knownExtents(op)[last];
+  bool isShort = ShapedType::isDynamic(row) || row <= kUnrolled;
+  return isShort && op.getNumLoops() > 1 &&
+         llvm::any_of(*op.getBody(),
+                      llvm::IsaPred<arith::ExtFOp, arith::TruncFOp>);
+}
+
 bool RowMatcher::match() {
   if (!op.hasPureBufferSemantics() || op.getNumLoops() == 0 || !cpu.hasMasks())
     return false;
   bool broadcasts =
       op.getNumReductionLoops() > 0 || needsVectors(op) ||
+      convertsShortRows(op, last) ||
       llvm::any_of(op.getBody()->getOps<memref::LoadOp>(),
                    [&](memref::LoadOp load) { return isVectorLoad(load); });
   for (OpOperand &operand : op->getOpOperands()) {
