@@ -88,7 +88,8 @@ Conditions::Ref Conditions::compute(Value value) {
       .Default([&](Operation *) { return makeVariable(); });
 }
 
-/// `x > y` is `y < x`, and `x >= y` is not `x < y`.
+/// `x > y` is `y < x`, and `x >= y` is not `x < y`. Conditions that are compared
+/// are conditions: `x == false` is not `x`.
 Conditions::Ref Conditions::compare(arith::CmpIOp op) {
   using arith::CmpIPredicate;
   CmpIPredicate how = op.getPredicate();
@@ -106,6 +107,11 @@ Conditions::Ref Conditions::compare(arith::CmpIOp op) {
   bool isUnsigned = llvm::is_contained({CmpIPredicate::ult, CmpIPredicate::ule,
                                         CmpIPredicate::ugt, CmpIPredicate::uge},
                                        how);
+  if (isEqual && left.getType().isInteger(1)) {
+    Ref other = of(right);
+    Ref equal = choose(of(left), other, negate(other));
+    return isNegated ? negate(equal) : equal;
+  }
   if (isSwapped)
     std::swap(left, right);
   auto [it, isNew] = compared.try_emplace({isEqual      ? 0

@@ -20,6 +20,29 @@ func.func @holds(%n: i64, %c: i1, %x: memref<4xf32>) -> memref<4xf32> {
   return %z : memref<4xf32>
 }
 
+// A condition that is compared with false is not that condition.
+memref.global "private" constant @four : memref<4xf32> = dense<1.0>
+func.func @compared(%c: i1, %x: memref<4xf32>) -> memref<4xf32> {
+  %false = arith.constant false
+  %not = arith.cmpi eq, %c, %false : i1
+  %y = scf.if %not -> memref<4xf32> {
+    %constant = memref.get_global @four : memref<4xf32>
+    scf.yield %constant : memref<4xf32>
+  } else {
+    %a = memref.alloc() : memref<4xf32>
+    memref.copy %x, %a : memref<4xf32> to memref<4xf32>
+    scf.yield %a : memref<4xf32>
+  }
+  %z = scf.if %c -> memref<4xf32> {
+    scf.yield %y : memref<4xf32>
+  } else {
+    %b = memref.alloc() : memref<4xf32>
+    memref.copy %y, %b : memref<4xf32> to memref<4xf32>
+    scf.yield %b : memref<4xf32>
+  }
+  return %z : memref<4xf32>
+}
+
 // Two buffers take turns.
 func.func @turns(%c: i1) -> memref<4xf32> {
   %a = memref.alloc() : memref<4xf32>
