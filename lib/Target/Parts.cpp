@@ -16,6 +16,7 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/Threading.h"
 
 #include <atomic>
@@ -101,12 +102,14 @@ static void visitGlobals(llvm::Function &function,
 }
 
 /// What LLVM takes to compile `function`, in instructions of loops in vectors.
+/// It makes vectors of no loop that calls anything.
 static uint64_t estimateCost(const llvm::Function &function) {
-  bool isScalar =
-      hasLoops(function) &&
-      llvm::none_of(llvm::instructions(function), [](const auto &one) {
-        return one.getType()->isVectorTy();
-      });
+  auto isNoCandidate = [](const llvm::Instruction &one) {
+    return one.getType()->isVectorTy() ||
+           (isa<llvm::CallBase>(one) && !isa<llvm::IntrinsicInst>(one));
+  };
+  bool isScalar = hasLoops(function) &&
+                  llvm::none_of(llvm::instructions(function), isNoCandidate);
   return uint64_t(function.getInstructionCount()) *
          (isScalar ? kScalarCost : 1);
 }
@@ -196,10 +199,7 @@ size_t Division::countMoved(uint64_t movable, size_t numFunctions) const {
   // Beside a main part that takes next to nothing there is an even number: two
   // threads are done at the same time.
   if (isMainStraight())
-    count =
-        count == 0
-            ? 1
-            : llvm::alignTo<2>(llvm::divideCeil(movable, kPartInstructions));
+    count = count == 0 ? 1 : std::max<uint64_t>(2, llvm::alignDown(count, 2));
   return std::min({count, uint64_t(numFunctions), uint64_t(kMaxParts - 1)});
 }
 

@@ -69,9 +69,7 @@ def main() -> None:
         + "  ^done:\n    llvm.return\n  }\n"
     )
     others = "".join(rows.replace("@rows(", f"@rows{k}(") for k in range(1, copies))
-    others += (
-        "  llvm.func internal @handed(%context: !llvm.ptr) {\n    llvm.return\n  }\n"
-    )
+    others += "  llvm.func internal @handed(%context: !llvm.ptr) {\n    llvm.return\n  }\n"
     at = text.index("  llvm.func @expf")
     print(text[:at] + rows + others + text[at:])
 
