@@ -224,6 +224,40 @@ static bool isOfVectorProduct(OpOperand *operand) {
          });
 }
 
+/// True if what `producer` and its reader would be together is no vectors: much
+/// is computed of elements that are read across the rows of the result, and are
+/// of another type, so that they cannot be transposed in the result's place.
+static bool computesAcrossRows(OpOperand *operand, linalg::GenericOp producer) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap made =
+      producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()));
+  AffineMap out = consumer.getIndexingMapsArray().back();
+  if (!isElementwise(consumer) || producer.getNumReductionLoops() > 0 ||
+      !made.isPermutation() || out.getNumResults() == 0)
+    return false;
+  Type type = getElementTypeOrSelf(consumer.getDpsInits().back());
+  auto isAcross = [&](Value value, AffineMap map) {
+    return getElementTypeOrSelf(value) != type && isAcrossRows(map, out);
+  };
+  AffineMap loops = inversePermutation(made).compose(
+      consumer.getMatchingIndexingMap(operand));
+  return (llvm::any_of(producer.getDpsInputOperands(),
+                       [&](OpOperand *own) {
+                         return isAcross(
+                             own->get(),
+                             producer.getMatchingIndexingMap(own).compose(
+                                 loops));
+                       }) ||
+          llvm::any_of(consumer.getDpsInputOperands(),
+                       [&](OpOperand *other) {
+                         return other != operand &&
+                                isAcross(
+                                    other->get(),
+                                    consumer.getMatchingIndexingMap(other));
+                       })) &&
+         isHeavyWithTranspose({producer, consumer});
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
 /// else needs it, or where it is cheap. On a GPU a kernel of its own costs more
 /// than to compute it several times.
@@ -231,6 +265,8 @@ static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !costs.fitIntoOne(producer, consumer))
+    return false;
+  if (!forKernels && computesAcrossRows(operand, producer))
     return false;
   // Not into what runs more often for each element that is produced.
   bool reread = consumer.getNumReductionLoops() > 0 ||
