@@ -384,10 +384,23 @@ static bool isExpandedWhereRead(linalg::GenericOp op) {
   return isExpansion(op) && llvm::any_of(op->getUses(), isExpandedInProduct);
 }
 
+/// True if `op` reads elements of another type than `type` across its rows.
+static bool turnsOthers(linalg::GenericOp op, Type type) {
+  AffineMap out = op.getIndexingMapsArray().back();
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return getElementTypeOrSelf(input->get()) != type &&
+           isAcrossRows(op.getMatchingIndexingMap(input), out);
+  });
+}
+
 /// True if both go through the same elements, and may do so together.
 static bool areNeighbours(IRRewriter &rewriter, linalg::GenericOp first,
                           linalg::GenericOp second) {
-  return readsAligned(first, second) &&
+  // As fused ones: heavy bodies stay apart from such a transpose.
+  Type type = getElementTypeOrSelf(second.getDpsInits().back());
+  bool isApart = (turnsOthers(first, type) || turnsOthers(second, type)) &&
+                 isHeavyWithTranspose({first, second});
+  return !isApart && readsAligned(first, second) &&
          llvm::equal(space(rewriter, first), space(rewriter, second),
                      isEqualConstantIntOrValue);
 }
