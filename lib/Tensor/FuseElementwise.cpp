@@ -269,6 +269,40 @@ static bool unpacksWeights(OpOperand *operand, linalg::GenericOp producer) {
          });
 }
 
+/// True if what `producer` and its reader would be together is no vectors: much
+/// is computed of elements that are read across the rows of the result, and are
+/// of another type, so that they cannot be transposed in the result's place.
+static bool computesAcrossRows(OpOperand *operand, linalg::GenericOp producer) {
+  auto consumer = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap made =
+      producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()));
+  AffineMap out = consumer.getIndexingMapsArray().back();
+  if (!isElementwise(consumer) || producer.getNumReductionLoops() > 0 ||
+      !made.isPermutation() || out.getNumResults() == 0)
+    return false;
+  Type type = getElementTypeOrSelf(consumer.getDpsInits().back());
+  auto isAcross = [&](Value value, AffineMap map) {
+    return getElementTypeOrSelf(value) != type && isAcrossRows(map, out);
+  };
+  AffineMap loops = inversePermutation(made).compose(
+      consumer.getMatchingIndexingMap(operand));
+  return (llvm::any_of(producer.getDpsInputOperands(),
+                       [&](OpOperand *own) {
+                         return isAcross(
+                             own->get(),
+                             producer.getMatchingIndexingMap(own).compose(
+                                 loops));
+                       }) ||
+          llvm::any_of(consumer.getDpsInputOperands(),
+                       [&](OpOperand *other) {
+                         return other != operand &&
+                                isAcross(
+                                    other->get(),
+                                    consumer.getMatchingIndexingMap(other));
+                       })) &&
+         isHeavyWithTranspose({producer, consumer});
+}
+
 /// True if `operand`'s producer may be computed in its consumer: where nobody
 /// else needs it, or where it is cheap. On a GPU a kernel of its own costs more
 /// than to compute it several times.
@@ -277,6 +311,8 @@ static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
   if (!producer || !consumer || !costs.fitIntoOne(producer, consumer) ||
       accumulatesIn(operand, producer))
+    return false;
+  if (!forKernels && computesAcrossRows(operand, producer))
     return false;
   // Not into what runs more often for each element that is produced.
   bool reread = consumer.getNumReductionLoops() > 0 ||
@@ -398,10 +434,23 @@ static bool isExpandedWhereRead(linalg::GenericOp op) {
   return isExpansion(op) && llvm::any_of(op->getUses(), isExpandedInProduct);
 }
 
+/// True if `op` reads elements of another type than `type` across its rows.
+static bool turnsOthers(linalg::GenericOp op, Type type) {
+  AffineMap out = op.getIndexingMapsArray().back();
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return getElementTypeOrSelf(input->get()) != type &&
+           isAcrossRows(op.getMatchingIndexingMap(input), out);
+  });
+}
+
 /// True if both go through the same elements, and may do so together.
 static bool areNeighbours(IRRewriter &rewriter, linalg::GenericOp first,
                           linalg::GenericOp second) {
-  return readsAligned(first, second) &&
+  // As fused ones: heavy bodies stay apart from such a transpose.
+  Type type = getElementTypeOrSelf(second.getDpsInits().back());
+  bool isApart = (turnsOthers(first, type) || turnsOthers(second, type)) &&
+                 isHeavyWithTranspose({first, second});
+  return !isApart && readsAligned(first, second) &&
          llvm::equal(space(rewriter, first), space(rewriter, second),
                      isEqualConstantIntOrValue);
 }

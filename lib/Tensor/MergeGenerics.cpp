@@ -46,6 +46,30 @@ bool loopc::isElementwise(linalg::GenericOp op) {
          });
 }
 
+/// So many operations are computed with a transpose, in tiles of vectors.
+static constexpr size_t kLightWithTranspose = 6;
+
+bool loopc::isAcrossRows(AffineMap map, AffineMap out) {
+  if (map.getNumResults() == 0 || out.getNumResults() == 0)
+    return false;
+  AffineExpr column = out.getResults().back();
+  return map.getResults().back() != column &&
+         llvm::is_contained(map.getResults(), column);
+}
+
+bool loopc::isHeavyWithTranspose(ArrayRef<linalg::GenericOp> ops) {
+  size_t count = 0;
+  for (linalg::GenericOp op : ops) {
+    auto operations = op.getBody()->without_terminator();
+    count += llvm::range_size(operations);
+    if (llvm::any_of(operations, [](Operation &inner) {
+          return isElementaryFunction(&inner);
+        }))
+      return true;
+  }
+  return count > kLightWithTranspose;
+}
+
 /// What the body of `op` costs in code; where that is too much, some of it.
 static unsigned getBodyCost(linalg::GenericOp op) {
   unsigned cost = 0;

@@ -21,6 +21,7 @@
 // which there are no strips that widen them, are widened by the compiler.
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -105,6 +106,13 @@ static bool widen(IRRewriter &rewriter, linalg::GenericOp producer,
   auto empty = init.get().getDefiningOp<tensor::EmptyOp>();
   OpOperand *factor = readingFactor(cast<OpResult>(producer->getResult(k)));
   if (!empty || !factor || producer.payloadUsesValueFromOperand(&init))
+    return false;
+  // A transpose in place is of elements of one type.
+  AffineMap out = producer.getMatchingIndexingMap(&init);
+  if (isHeavyWithTranspose(producer) &&
+      llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+        return isAcrossRows(producer.getMatchingIndexingMap(input), out);
+      }))
     return false;
   Operation *yield = producer.getBody()->getTerminator();
   rewriter.setInsertionPoint(yield);

@@ -19,6 +19,14 @@ namespace loopc {
 /// save.
 inline constexpr unsigned kMaxOperands = 24;
 
+/// True if what `map` reads for neighbours along the last axis of a result,
+/// which is written by `out`, lies apart: a transpose.
+bool isAcrossRows(mlir::AffineMap map, mlir::AffineMap out);
+
+/// True if `ops` together compute more than what is computed in the tiles of a
+/// transpose: that is an operation of its own then.
+bool isHeavyWithTranspose(llvm::ArrayRef<mlir::linalg::GenericOp> ops);
+
 /// True if the bodies of `first` and `second` are small enough for one. What
 /// comes behind allocates registers for a body as a whole, in more than linear
 /// time, while one store and load cost nothing beside so many operations.
