@@ -88,8 +88,8 @@ Conditions::Ref Conditions::compute(Value value) {
       .Default([&](Operation *) { return makeVariable(); });
 }
 
-/// `x > y` is `y < x`, and `x >= y` is not `x < y`. Conditions that are compared
-/// are conditions: `x == false` is not `x`.
+/// `x > y` is `y < x`, and `x >= y` is not `x < y`. Conditions that are
+/// compared are conditions: `x == false` is not `x`.
 Conditions::Ref Conditions::compare(arith::CmpIOp op) {
   using arith::CmpIPredicate;
   CmpIPredicate how = op.getPredicate();
