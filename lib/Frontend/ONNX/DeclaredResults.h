@@ -16,8 +16,8 @@
 namespace loopc::importer {
 
 /// Notes at `loop` the declared types of its results from number `collected` on
-/// whose ranks or extents the values do not tell. They are outputs of `body` from number
-/// `first` on, collected along `axes`.
+/// whose ranks or extents the values do not tell. They are outputs of `body`
+/// from number `first` on, collected along `axes`.
 void noteDeclaredResults(const NodeContext &nc, mlir::Operation *loop,
                          unsigned collected, llvm::ArrayRef<int64_t> axes,
                          const pb::GraphProto &body, unsigned first);
