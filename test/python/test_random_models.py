@@ -348,6 +348,17 @@ def test_what_is_found() -> None:
 
     empty = _model("main (float[n] x) => (float[n] y) { y = Neg(x) }", x=np.ones(0, np.float32))
     extents = random_checks.check(empty, lambda _: [np.ones((0, 4), np.float32)])
+    assert extents.verdict is Verdict.WRONG
+    # Nobody knows an extent of what a loop of no trips collects.
+    unknown = _model(
+        """main (float[n, m] x, int64[2] s, int64 k) => (float[t, a, b] y) {
+            y = Loop(k, "") <body = l (int64 i, bool c) => (bool c, float[p, 4] r) { r = Reshape(x, s) }>
+        }""",
+        x=np.ones((2, 2), np.float32),
+        s=np.array([1, 4]),
+        k=np.array(0),
+    )
+    extents = random_checks.check(unknown, lambda _: [np.ones((0, 3, 4), np.float32)])
     assert extents.verdict is Verdict.EXTENTS
 
 
