@@ -121,6 +121,9 @@ static std::optional<int64_t> axisOfSums(OpOperand &operand) {
   if (!op || !op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
       !op.isDpsInput(&operand) || !isContraction(op))
     return std::nullopt;
+  // What a loop carries would be transposed in each iteration.
+  if (op->getParentOfType<LoopLikeOpInterface>())
+    return std::nullopt;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   auto types = op.getIteratorTypesArray();
   AffineMap read = op.getMatchingIndexingMap(&operand);

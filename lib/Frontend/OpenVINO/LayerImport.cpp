@@ -13,7 +13,6 @@
 #include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -680,9 +681,13 @@ bool IterationPlaces::areInOneDivided(ArrayRef<Place> places) const {
 /// along an axis and the others are not, and an iteration has parts of its own
 /// of either: what is put together of several results.
 bool IterationPlaces::areInTwoParts(ArrayRef<Place> places) const {
-  for (size_t axis = 0; axis < places.front().indices.size(); ++axis)
-    for (const Place &first : places) {
-      int64_t bound = first.indices[axis].constant;
+  for (size_t axis = 0; axis < places.front().indices.size(); ++axis) {
+    // Nothing is in front of the first element.
+    llvm::SmallSetVector<int64_t, 4> bounds;
+    for (const Place &place : places)
+      if (place.indices[axis].constant > 0)
+        bounds.insert(place.indices[axis].constant);
+    for (int64_t bound : bounds) {
       SmallVector<Place, 1> before, behind;
       for (const Place &place : places) {
         Sum distance = place.indices[axis];
@@ -697,6 +702,7 @@ bool IterationPlaces::areInTwoParts(ArrayRef<Place> places) const {
           before.size() + behind.size() == places.size())
         return areInOnePart(before) && areInOnePart(behind);
     }
+  }
   return false;
 }
 
@@ -709,8 +715,6 @@ bool IterationPlaces::areInOnePart(ArrayRef<Place> places) const {
                place.ranges.size() != one.ranges.size();
       }))
     return false;
-  if (areInTwoParts(places))
-    return true;
   if (one.elements)
     return true;
   for (size_t axis = 0; axis < one.ranges.size(); ++axis)
@@ -718,14 +722,16 @@ bool IterationPlaces::areInOnePart(ArrayRef<Place> places) const {
       return true;
   if (areInOneDivided(places))
     return true;
-  return tellsByParts(one) && llvm::all_of(places, [&](const Place &place) {
-           for (size_t axis = 0; axis < one.indices.size(); ++axis)
-             if (findPart(one, axis) &&
-                 (place.extents[axis] != 1 ||
-                  !one.indices[axis].isEqual(place.indices[axis])))
-               return false;
-           return true;
-         });
+  auto isInPart = [&](const Place &place) {
+    for (size_t axis = 0; axis < one.indices.size(); ++axis)
+      if (findPart(one, axis) &&
+          (place.extents[axis] != 1 ||
+           !one.indices[axis].isEqual(place.indices[axis])))
+        return false;
+    return true;
+  };
+  return (tellsByParts(one) && llvm::all_of(places, isInPart)) ||
+         areInTwoParts(places);
 }
 
 StringRef
