@@ -289,14 +289,15 @@ static LogicalResult checkStates(ModuleOp module, const ModelInfo &info) {
             "each with a default and the same type";
 }
 
-/// Users name ports, so that no two inputs (outputs) have one name.
-static LogicalResult checkNames(ModuleOp module, StringRef kind,
-                                const std::vector<PortInfo> &ports) {
+/// Users name inputs, so that no two have one name. A value may be returned
+/// twice.
+static LogicalResult checkNames(ModuleOp module,
+                                const std::vector<PortInfo> &inputs) {
   llvm::StringSet<> names;
-  for (const PortInfo &port : ports)
-    if (!names.insert(port.name).second)
+  for (const PortInfo &input : inputs)
+    if (!names.insert(input.name).second)
       return emitError(module.getLoc(), Diag::BadModule)
-             << "two " << kind << "s are called '" << port.name << "'";
+             << "two inputs are called '" << input.name << "'";
   return success();
 }
 
@@ -313,8 +314,7 @@ FailureOr<ModelInfo> loopc::readModelInfo(ModuleOp module, StringRef symbol,
            << "'" << info.symbol << "' is not a C identifier";
   if (failed(readPorts(module, kInputsAttr, info.inputs)) ||
       failed(readPorts(module, kOutputsAttr, info.outputs)) ||
-      failed(checkNames(module, "input", info.inputs)) ||
-      failed(checkNames(module, "output", info.outputs)) ||
+      failed(checkNames(module, info.inputs)) ||
       failed(checkStates(module, info)) ||
       failed(checkMaps(module, info.inputs)) ||
       failed(checkMaps(module, info.outputs)))

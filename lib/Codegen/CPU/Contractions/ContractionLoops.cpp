@@ -9,6 +9,7 @@
 // The loops over tiles of a contraction.
 
 #include "ContractionEmitter.h"
+#include "Rows/VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -140,8 +141,7 @@ Value ContractionEmitter::trips(unsigned dim) {
 
 void ContractionEmitter::begin() {
   b.setInsertionPoint(op);
-  for (Range range : op.createLoopRanges(b, b.getLoc()))
-    extents.push_back(range.size);
+  llvm::append_range(extents, createExtents(b, op));
   at.assign(extents.size(), index(0));
   if (!plan.dot)
     return;

@@ -360,9 +360,8 @@ void WindowEmitter::emit() {
     for (Operation *each : llvm::reverse(freed))
       each->moveAfter(place);
   b.setInsertionPoint(place);
-  for (const Range &range :
-       cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc()))
-    extents.push_back(toValue(range.size));
+  for (OpFoldResult extent : createExtents(b, op))
+    extents.push_back(toValue(extent));
   width = toValue(padded.part.getMixedSizes().back());
   SmallVector<Value> at(last + 1);
   SmallVector<IteratorType> kinds = op.getIteratorTypesArray();

@@ -486,10 +486,8 @@ void TransposeTiles::emitVersions() {
 }
 
 void TransposeTiles::emit() {
-  for (Range range : cast<linalg::LinalgOp>(op.getOperation())
-                         .createLoopRanges(b, b.getLoc()))
-    extents.push_back(
-        getValueOrCreateConstantIndexOp(b, b.getLoc(), range.size));
+  for (OpFoldResult extent : createExtents(b, op))
+    extents.push_back(getValueOrCreateConstantIndexOp(b, b.getLoc(), extent));
   at.assign(extents.size(), Value());
   if (plan.isShort)
     emitShort(*plan.isShort);

@@ -406,10 +406,8 @@ void RowGroups::write() {
   for (Member &member : members) {
     if (!member.rows)
       continue;
-    for (const Range &range :
-         member.op.createLoopRanges(b, member.op.getLoc())) {
-      member.columns =
-          getValueOrCreateConstantIndexOp(b, b.getLoc(), range.size);
+    for (OpFoldResult extent : createExtents(b, member.op)) {
+      member.columns = getValueOrCreateConstantIndexOp(b, b.getLoc(), extent);
       if (extents.size() < numRowDims)
         extents.push_back(member.columns);
     }

@@ -493,10 +493,8 @@ linalg::GenericOp ShortRows::cutRest() {
 
 linalg::GenericOp ShortRows::rewrite() {
   b.setInsertionPoint(op);
-  for (const Range &range :
-       cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc()))
-    extents.push_back(
-        getValueOrCreateConstantIndexOp(b, op.getLoc(), range.size));
+  for (OpFoldResult extent : createExtents(b, op))
+    extents.push_back(getValueOrCreateConstantIndexOp(b, op.getLoc(), extent));
   columns = extents[last];
   rows = countRows();
   // No loop has a trip then.

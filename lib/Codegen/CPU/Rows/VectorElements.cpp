@@ -22,10 +22,23 @@ SmallVector<int64_t> loopc::knownExtents(linalg::LinalgOp op) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
     for (auto [expr, extent] :
          llvm::zip_equal(map.getResults(), op.getShape(&operand)))
+      // Tiles of nothing have no elements to be divided by: what only another
+      // operand knows to be empty stays open.
       if (auto dim = dyn_cast<AffineDimExpr>(expr);
-          dim && ShapedType::isDynamic(extents[dim.getPosition()]))
+          dim && ShapedType::isDynamic(extents[dim.getPosition()]) &&
+          extent != 0)
         extents[dim.getPosition()] = extent;
   }
+  return extents;
+}
+
+SmallVector<OpFoldResult> loopc::createExtents(OpBuilder &b,
+                                               linalg::LinalgOp op) {
+  SmallVector<OpFoldResult> extents;
+  for (auto [range, known] :
+       llvm::zip_equal(op.createLoopRanges(b, op.getLoc()), knownExtents(op)))
+    extents.push_back(ShapedType::isDynamic(known) ? range.size
+                                                   : b.getIndexAttr(known));
   return extents;
 }
 

@@ -35,6 +35,11 @@ inline bool isRowElement(mlir::Type type) {
 /// casts.
 llvm::SmallVector<int64_t> knownExtents(mlir::linalg::LinalgOp op);
 
+/// The same as values: where nobody knows an extent it is computed. What is
+/// planned for a known one must not be asked for at run time, too.
+llvm::SmallVector<mlir::OpFoldResult> createExtents(mlir::OpBuilder &b,
+                                                    mlir::linalg::LinalgOp op);
+
 /// `value`, a vector or a number, as a vector of `lanes`: a number is repeated.
 mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                   int64_t lanes);

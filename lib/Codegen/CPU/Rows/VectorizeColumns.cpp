@@ -295,10 +295,8 @@ void ColumnVectorizer::makeColumns(SmallVector<Value> &at, Value columns) {
 
 void ColumnVectorizer::rewrite() {
   b.setInsertionPoint(op);
-  for (const Range &range :
-       cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc()))
-    extents.push_back(
-        getValueOrCreateConstantIndexOp(b, op.getLoc(), range.size));
+  for (OpFoldResult extent : createExtents(b, op))
+    extents.push_back(getValueOrCreateConstantIndexOp(b, op.getLoc(), extent));
   SmallVector<Value> at(last + 1);
   for (unsigned k = 0; k < last; ++k) {
     if (llvm::is_contained(reduced, k))

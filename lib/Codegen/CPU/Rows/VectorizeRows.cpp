@@ -537,10 +537,9 @@ void RowVectorizer::makeSeveralRows(const Place &first, Value count,
 
 void RowVectorizer::rewrite() {
   b.setInsertionPoint(op);
-  SmallVector<Range> ranges =
-      cast<linalg::LinalgOp>(*op).createLoopRanges(b, op.getLoc());
+  SmallVector<OpFoldResult> extents = createExtents(b, op);
   auto extent = [&](unsigned k) {
-    return getValueOrCreateConstantIndexOp(b, op.getLoc(), ranges[k].size);
+    return getValueOrCreateConstantIndexOp(b, op.getLoc(), extents[k]);
   };
   Value columns = extent(last);
   Place at;
