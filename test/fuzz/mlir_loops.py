@@ -85,17 +85,26 @@ def _changed(text: str, tools: pathlib.Path, passes: Sequence[str]) -> str:
 
 
 def _run(program: Program, text: str, level: int) -> Iterator[str]:
-    """Compares all runs of a program, which is compiled once."""
-    sets = [run.feeds for run in program.runs]
-    outcome = engines.worker(_answer, 120).ask((text, level, sets))
-    if outcome.values is None:
-        yield outcome.error or ""
-        return
-    for number, (run, got) in enumerate(zip(program.runs, outcome.values, strict=True)):
-        # Where an error is due and none comes, nobody read what would have failed.
-        if isinstance(got, str) and run.outputs is not None:
-            yield f"run {number} ends with {got}"
-        elif not isinstance(got, str) and run.outputs is not None:
+    """Compares all runs of a program.
+
+    Where an error is due and none comes, nobody read what would have failed. What the program does
+    then may be undefined, so that accesses are checked.
+    """
+    for checked in (False, True):
+        runs = [(k, run) for k, run in enumerate(program.runs) if (run.outputs is None) == checked]
+        if not runs:
+            continue
+        sets = [run.feeds for _, run in runs]
+        outcome = engines.worker(_answer, 120).ask((text, level, sets, checked))
+        if outcome.values is None:
+            yield outcome.error or ""
+            return
+        for (number, run), got in zip(runs, outcome.values, strict=True):
+            if run.outputs is None:
+                continue
+            if isinstance(got, str):
+                yield f"run {number} ends with {got}"
+                continue
             yield from (
                 f"run {number}, output {k}: {problem}"
                 for k, (one, other) in enumerate(zip(got, run.outputs, strict=True))
@@ -103,7 +112,9 @@ def _run(program: Program, text: str, level: int) -> Iterator[str]:
             )
 
 
-def _answer(text: str, level: int, sets: Sequence[dict[str, Array]]) -> engines.Outcome:
+def _answer(
+    text: str, level: int, sets: Sequence[dict[str, Array]], checked: bool
+) -> engines.Outcome:
     """Outputs, or an error's text, for each set of inputs, in another process."""
     import loopc
 
@@ -113,7 +124,8 @@ def _answer(text: str, level: int, sets: Sequence[dict[str, Array]]) -> engines.
         path = pathlib.Path(folder, "main.mlir")
         path.write_text(text)
         try:
-            session = loopc.InferenceSession(path, loopc.SessionOptions(opt_level=level))
+            how = loopc.SessionOptions(opt_level=level, check_accesses=checked)
+            session = loopc.InferenceSession(path, how)
         except loopc.Error as error:
             return engines.Outcome(error=str(error))
     for feeds in sets:
