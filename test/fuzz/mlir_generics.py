@@ -30,7 +30,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 import compiling
 import engines
 import numpy as np
-from mlir_loops import _answer, difference
+from mlir_loops import answer, difference
 from mlir_programs import Array
 
 AXES = 4
@@ -307,7 +307,7 @@ def problems(seed: int) -> Iterator[str]:
     runs = list(program.runs())
     for level in (0, 2, 3):
         sets = [feeds for feeds, _ in runs]
-        outcome = engines.worker(_answer, 120).ask((program.text, level, sets))
+        outcome = engines.worker(answer, 120).ask((program.text, level, sets))
         if outcome.values is None:
             yield f"-O{level} {outcome.error}"
             continue

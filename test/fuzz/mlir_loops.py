@@ -95,7 +95,7 @@ def _run(program: Program, text: str, level: int) -> Iterator[str]:
         if not runs:
             continue
         sets = [run.feeds for _, run in runs]
-        outcome = engines.worker(_answer, 120).ask((text, level, sets, checked))
+        outcome = engines.worker(answer, 120).ask((text, level, sets, checked))
         if outcome.values is None:
             yield outcome.error or ""
             return
@@ -112,8 +112,8 @@ def _run(program: Program, text: str, level: int) -> Iterator[str]:
             )
 
 
-def _answer(
-    text: str, level: int, sets: Sequence[dict[str, Array]], checked: bool
+def answer(
+    text: str, level: int, sets: Sequence[dict[str, Array]], checked: bool = False
 ) -> engines.Outcome:
     """Outputs, or an error's text, for each set of inputs, in another process."""
     import loopc
