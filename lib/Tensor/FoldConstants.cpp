@@ -285,13 +285,15 @@ struct TensorFoldConstants
   /// Bytes that what is computed of constants may have beside them: a part of
   /// what they have themselves.
   int64_t mayBeKept() {
-    int64_t all = 0;
+    uint64_t all = 0;
     getOperation()->walk([&](arith::ConstantOp constant) {
       auto type = dyn_cast<RankedTensorType>(constant.getType());
-      if (type && type.hasStaticShape())
-        all += bytesOf(type);
+      auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+      // One element that is repeated may have any extents.
+      if (type && !(dense && dense.isSplat()))
+        all = llvm::SaturatingAdd<uint64_t>(all, bytesOf(type));
     });
-    return std::max(kMostInAll, all / 4);
+    return std::max<int64_t>(kMostInAll, all / 4);
   }
 
   /// The last of what is computed of constants, where that costs more than to

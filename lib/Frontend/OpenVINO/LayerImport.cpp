@@ -209,33 +209,37 @@ std::optional<Ints> LayerImport::constantOf(Value value) {
 }
 
 std::optional<bool> LayerImport::truthOf(Value value) {
-  if (std::optional<Ints> known = constantOf(value))
-    return known->size() == 1 ? std::optional<bool>(known->front() != 0)
-                              : std::nullopt;
+  bool isNegated = false;
   auto node = value.getDefiningOp<onnx::NodeOp>();
-  if (!node || node.getInputs().empty() || !importer.cache)
-    return std::nullopt;
-  StringRef op = node.getOpType();
-  Value first = node.getInputs()[0];
-  if (llvm::is_contained({"Identity", "Reshape", "Squeeze", "Unsqueeze"}, op))
-    return truthOf(first);
-  if (op == "Not") {
-    std::optional<bool> negated = truthOf(first);
-    return negated ? std::optional<bool>(!*negated) : std::nullopt;
+  while (
+      node && node.getInputs().size() >= 1 &&
+      llvm::is_contained({"Identity", "Reshape", "Squeeze", "Unsqueeze", "Not"},
+                         node.getOpType())) {
+    isNegated ^= node.getOpType() == "Not";
+    value = node.getInputs()[0];
+    node = value.getDefiningOp<onnx::NodeOp>();
   }
-  if (node.getInputs().size() != 2)
+  if (std::optional<Ints> known = constantOf(value)) {
+    if (known->size() != 1)
+      return std::nullopt;
+    return (known->front() != 0) != isNegated;
+  }
+  if (!node || node.getInputs().size() != 2 || !importer.cache)
     return std::nullopt;
-  std::optional<int64_t> a = importer.cache->getInteger(first);
+  std::optional<int64_t> a = importer.cache->getInteger(node.getInputs()[0]);
   std::optional<int64_t> b = importer.cache->getInteger(node.getInputs()[1]);
   if (!a || !b)
     return std::nullopt;
-  return llvm::StringSwitch<std::optional<bool>>(op)
-      .Case("Equal", *a == *b)
-      .Case("Less", *a < *b)
-      .Case("LessOrEqual", *a <= *b)
-      .Case("Greater", *a > *b)
-      .Case("GreaterOrEqual", *a >= *b)
-      .Default(std::nullopt);
+  auto holds = llvm::StringSwitch<std::optional<bool>>(node.getOpType())
+                   .Case("Equal", *a == *b)
+                   .Case("Less", *a < *b)
+                   .Case("LessOrEqual", *a <= *b)
+                   .Case("Greater", *a > *b)
+                   .Case("GreaterOrEqual", *a >= *b)
+                   .Default(std::nullopt);
+  if (!holds)
+    return std::nullopt;
+  return *holds != isNegated;
 }
 
 Ints LayerImport::needConstant(Value value, StringRef what) {
