@@ -21,13 +21,18 @@ static constexpr uint32_t kFirstInterval = 64, kLastInterval = 4096;
 /// Nanoseconds that threads may need to wake up, and caches to follow.
 static constexpr int64_t kSettling = 60'000;
 
-/// The caller goes on alone for so many times what it has lost.
-static constexpr int64_t kCaution = 16;
+/// The caller goes on alone for so many times what it has lost: at first, and
+/// at most where losses follow one another.
+static constexpr int64_t kFirstCaution = 2, kLastCaution = 32;
+
+/// A loss follows another one where it comes within so many times the time that
+/// the caller went on alone after that one.
+static constexpr int64_t kRelapse = 4;
 
 /// Nanoseconds in which no other thread came, from which on they are taken for
-/// lost; what that costs, at first and at most.
-static constexpr int64_t kLonely = 500'000, kFirstPatience = 60'000,
-                         kLastPatience = 10'000'000;
+/// lost; how long the caller then goes on alone, at first and at most.
+static constexpr int64_t kLonely = 500'000, kFirstPatience = 1'000'000,
+                         kLastPatience = 160'000'000;
 
 int64_t loopc::rt::readThreadsClock() {
   timespec now;
@@ -128,11 +133,21 @@ bool Pace::isShared(const void *fn, int64_t count) {
   return marker->way == Together;
 }
 
-void Pace::noteLoss(int64_t now, int64_t nanoseconds) {
-  aloneUntil = now + kCaution * nanoseconds;
+void Pace::goOnAlone(int64_t now, int64_t nanoseconds) {
+  aloneUntil = now + nanoseconds;
   lonelySince = 0;
   // The iteration was not like others.
   begin = 0;
+}
+
+void Pace::noteLoss(int64_t now, int64_t nanoseconds) {
+  if (now >= lossesUntil)
+    caution = kFirstCaution;
+  else if (caution < kLastCaution)
+    caution *= 2;
+  int64_t alone = caution * nanoseconds;
+  lossesUntil = now + alone + kRelapse * alone;
+  goOnAlone(now, alone);
 }
 
 void Pace::noteEnd(bool hadCompany) {
@@ -147,7 +162,7 @@ void Pace::noteEnd(bool hadCompany) {
   } else if (now - lonelySince > kLonely) {
     if (patience < kFirstPatience)
       patience = kFirstPatience;
-    noteLoss(now, patience);
+    goOnAlone(now, patience);
     if (patience < kLastPatience)
       patience *= 2;
   }

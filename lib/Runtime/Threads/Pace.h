@@ -20,7 +20,9 @@
 // A thread that lost its core within a piece holds up the caller for as long as
 // others are computed there. This is seen by the time that the thread was
 // computing meanwhile; for a multiple of what was lost the caller goes on
-// alone.
+// alone. The multiple is small after a loss by itself, which any machine has at
+// times, and doubles with each of those that follow soon: then others have work
+// for the core.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,6 +85,7 @@ private:
   void endPhase(Site &site, int64_t now);
   void startPhase(Site &site, Phase phase, Way way, int64_t now);
   void decide(Site &site, int64_t now);
+  void goOnAlone(int64_t now, int64_t nanoseconds);
 
   static constexpr uint32_t kSites = 32;
   Site sites[kSites];
@@ -91,8 +94,10 @@ private:
   Site *marker;
   int64_t begin;       ///< of the iteration; 0: it is not timed
   int64_t aloneUntil;  ///< 0: the threads are there
+  int64_t lossesUntil; ///< a loss before then follows the last one
+  int64_t caution;     ///< times the last loss that the caller went on alone
   int64_t lonelySince; ///< 0: at the last nest another thread came
-  int64_t patience;    ///< what not to come is taken for
+  int64_t patience;    ///< how long to go on alone where none comes
 };
 
 } // namespace loopc::rt

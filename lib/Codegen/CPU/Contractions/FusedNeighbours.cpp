@@ -63,6 +63,16 @@ static bool isPrivate(Value buffer) {
          });
 }
 
+/// True if nobody writes to `buffer`: it is a constant of the module.
+static bool isConstant(Value buffer) {
+  auto get = buffer.getDefiningOp<memref::GetGlobalOp>();
+  if (!get)
+    return false;
+  auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+      get, get.getNameAttr());
+  return global && global.getConstant();
+}
+
 /// True if `op`, or an operation in it, uses `buffer` or a view of it.
 static bool usesView(Operation *op, Value buffer) {
   return anyNested(op, [&](Operation *nested) {
@@ -120,11 +130,10 @@ StartPlan loopc::findStart(linalg::LinalgOp op, const ContractionPlan &plan) {
             !usesView(other, buffer));
   };
   Operation *before = op->getPrevNode();
-  bool isNext = true;
-  while (before && isElsewhere(before)) {
-    isNext &= isMemoryEffectFree(before) || isa<memref::AllocOp>(before);
-    before = before->getPrevNode();
-  }
+  SmallVector<Operation *> between;
+  for (; before && isElsewhere(before); before = before->getPrevNode())
+    if (!isMemoryEffectFree(before) && !isa<memref::AllocOp>(before))
+      between.push_back(before);
   if (!before)
     return {};
   if (auto fill = dyn_cast<linalg::FillOp>(before)) {
@@ -133,8 +142,6 @@ StartPlan loopc::findStart(linalg::LinalgOp op, const ContractionPlan &plan) {
       return {};
     return {.writer = fill, .filled = fill.getInputs()[0]};
   }
-  if (!isNext)
-    return {};
   auto [source, target, map] = copied(before);
   // The whole of it, seen with fewer axes.
   if (auto view = buffer.getDefiningOp<memref::CollapseShapeOp>();
@@ -142,8 +149,14 @@ StartPlan loopc::findStart(linalg::LinalgOp op, const ContractionPlan &plan) {
     map = joinedMap(map, source, view.getReassociationIndices());
     target = map ? buffer : Value();
   }
-  // The source is read after the first tiles of the result have been written.
+  // The source is read after what stands in between, and after the first tiles
+  // of the result have been written.
   Value base = source ? getViewRoot(source) : Value();
+  if (!between.empty() &&
+      (!base || !(isConstant(base) || isPrivate(base)) ||
+       llvm::any_of(between,
+                    [&](Operation *other) { return usesView(other, base); })))
+    return {};
   if (target != buffer || getElementTypeOrSelf(source) != element ||
       !isPrivate(getViewRoot(buffer)) || base == getViewRoot(buffer))
     return {};
