@@ -170,6 +170,8 @@ static constexpr PassEntry kPasses[] = {
     {"lower-affine", PassUse::Needed, "affine maps have no other lowering"},
     {"nest-fuse-outermost", PassUse::SameBits,
      "nests that read one another take turns"},
+    {"nest-fuse-strips", PassUse::SameBits,
+     "rows are in a buffer of the whole image before they are read"},
     {"nest-retract-unproved", PassUse::Needed,
      "iterations that are not proved independent are not shared"},
     {"nest-shorten-recurrences", PassUse::Rounding,

@@ -66,6 +66,8 @@ void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
       createNestFuseOutermost(),
       "wants nests whose bounds are equal as values: behind the cleanup");
+  manager.nest<func::FuncOp>().addPass(createNestFuseStrips(),
+                                       "within the nests that are one now");
 }
 
 void loopc::populateIndependence(PassAdder manager,

@@ -400,6 +400,26 @@ TEST(Pace, LossesAreAvoided) {
   EXPECT_TRUE(pace->isShared(&nest, 64));
 }
 
+// One loss by itself costs little more than what was lost; those that follow
+// one another cost more each time. Losses are counted from a moment that is
+// given, so that no clock is waited for.
+TEST(Pace, LossesThatFollowOneAnotherCostMore) {
+  auto pace = std::make_unique<loopc::rt::Pace>();
+  static const char nest = 0;
+  constexpr int64_t lost = 1'000'000'000;
+  auto isAloneAfter = [&](int64_t passed) {
+    pace->noteLoss(loopc::rt::readThreadsClock() - passed, lost);
+    return !pace->isShared(&nest, 64);
+  };
+  EXPECT_TRUE(isAloneAfter(1 * lost));
+  // It was long ago, and the next one stands for itself.
+  pace = std::make_unique<loopc::rt::Pace>();
+  EXPECT_FALSE(isAloneAfter(3 * lost));
+  // One more, soon: four times what was lost, then eight times.
+  EXPECT_TRUE(isAloneAfter(3 * lost));
+  EXPECT_TRUE(isAloneAfter(7 * lost));
+}
+
 /// A caller's threads: the even members one after the other on the caller's own
 /// thread, the last one first, the others on another one.
 struct Lender {

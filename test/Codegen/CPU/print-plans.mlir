@@ -769,3 +769,52 @@ func.func @window_short(%x: memref<?x?x?x3xf32>, %w: memref<3x3x3x64xf32>, %b: i
   memref.dealloc %y : memref<?x?x?x64xf32>
   return %r : memref<?x64x?x?xf32>
 }
+
+// Of a pooling with many columns these are the rows of tiles, although there are
+// more rows: columns are neighbours in memory.
+// CHECK: {{^}}pooling: contraction {{.*}} along=d4 rows=d1 sum=d2,d3 outer=d0
+func.func @pooling(%x: memref<900x120x32xf32>, %w: memref<2x2xf32>, %y: memref<450x60x32xf32>) {
+  linalg.generic {indexing_maps = [affine_map<(i, j, p, q, c) -> (i * 2 + p, j * 2 + q, c)>, affine_map<(i, j, p, q, c) -> (p, q)>, affine_map<(i, j, p, q, c) -> (i, j, c)>],
+                  iterator_types = ["parallel", "parallel", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<900x120x32xf32>, memref<2x2xf32>) outs(%y : memref<450x60x32xf32>) {
+  ^bb0(%a: f32, %k: f32, %s: f32):
+    %m = arith.maximumf %a, %s fastmath<nsz> : f32
+    linalg.yield %m : f32
+  }
+  return
+}
+
+// The bias that a constant holds may stand in front of the image's padding.
+// CHECK: {{^}}padded: contraction {{.*}} start=copied
+memref.global "private" constant @starts : memref<64xf32> = dense<1.0>
+func.func @padded(%x: memref<20x30xf32>, %w: memref<32x64xf32>, %y: memref<22x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %bias = memref.get_global @starts : memref<64xf32>
+  %sums = memref.alloc() : memref<22x64xf32>
+  linalg.generic {indexing_maps = [affine_map<(m, n) -> (n)>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%bias : memref<64xf32>) outs(%sums : memref<22x64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    linalg.yield %a : f32
+  }
+  %image = memref.alloc() : memref<22x32xf32>
+  linalg.fill ins(%zero : f32) outs(%image : memref<22x32xf32>)
+  %inner = memref.subview %image[1, 1] [20, 30] [1, 1] : memref<22x32xf32> to memref<20x30xf32, strided<[32, 1], offset: 33>>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : memref<20x30xf32>) outs(%inner : memref<20x30xf32, strided<[32, 1], offset: 33>>) {
+  ^bb0(%a: f32, %s: f32):
+    linalg.yield %a : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%image, %w : memref<22x32xf32>, memref<32x64xf32>) outs(%sums : memref<22x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%sums : memref<22x64xf32>) outs(%y : memref<22x64xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    linalg.yield %a : f32
+  }
+  return
+}

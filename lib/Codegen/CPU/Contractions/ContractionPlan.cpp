@@ -228,8 +228,9 @@ bool ContractionPlanner::canMask() {
   });
 }
 
-/// The loop over rows that share no vectors but other elements: for rows of so
-/// few vectors that their sums would wait for each other.
+/// The loop over rows that share other elements than vectors, for rows of so
+/// few vectors that their sums would wait for each other: of those with enough
+/// for some tiles the last, whose rows are neighbours in memory.
 std::optional<unsigned>
 ContractionPlanner::findIndependentRows(unsigned without) {
   std::optional<unsigned> best;
@@ -238,9 +239,9 @@ ContractionPlanner::findIndependentRows(unsigned without) {
     bool shares = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
       return !op.getMatchingIndexingMap(in).isFunctionOfDim(dim);
     });
+    int64_t least = best ? std::min(plan.extents[*best], kManyRows) : 2;
     if (dim != without && types[dim] == IteratorType::parallel && shares &&
-        !plan.isDynamic(dim) && plan.extents[dim] > 1 &&
-        (!best || plan.extents[dim] >= plan.extents[*best]))
+        plan.extents[dim] >= least) // an open one is less than any
       best = dim;
   }
   return best;

@@ -152,10 +152,10 @@ StartPlan loopc::findStart(linalg::LinalgOp op, const ContractionPlan &plan) {
   // The source is read after what stands in between, and after the first tiles
   // of the result have been written.
   Value base = source ? getViewRoot(source) : Value();
-  if (!between.empty() &&
-      (!base || !(isConstant(base) || isPrivate(base)) ||
-       llvm::any_of(between,
-                    [&](Operation *other) { return usesView(other, base); })))
+  if (!between.empty() && (!base || !(isConstant(base) || isPrivate(base)) ||
+                           llvm::any_of(between, [&](Operation *other) {
+                             return usesView(other, base);
+                           })))
     return {};
   if (target != buffer || getElementTypeOrSelf(source) != element ||
       !isPrivate(getViewRoot(buffer)) || base == getViewRoot(buffer))

@@ -10,10 +10,7 @@
 // written. What one head has fits into a cache, what all have does not.
 // Products with rows between them have come as tiles (cpu-tile-chains).
 
-#include "loopc/Dialect/Nest/Analysis/Accesses.h"
-#include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
-#include "loopc/Dialect/Nest/Analysis/Views.h"
-#include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "NestUses.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,94 +36,6 @@ using namespace loopc;
 /// heads, rows and columns.
 static constexpr int64_t kManyAxes = 3;
 
-namespace {
-/// How a nest uses one buffer.
-struct Use {
-  bool isRead = false, isWritten = false;
-  /// The axis along which each iteration stays within its own part; none where
-  /// it does not.
-  std::optional<unsigned> axis;
-  bool isFirst = true;
-
-  void add(std::optional<unsigned> at, bool writes) {
-    axis = isFirst || axis == at ? at : std::nullopt;
-    isFirst = false;
-    (writes ? isWritten : isRead) = true;
-  }
-};
-
-/// All that a nest reads and writes, by the buffers.
-using Uses = llvm::MapVector<Value, Use>;
-} // namespace
-
-/// True if `access`, at the number of an iteration of `nest` along `axis`, goes
-/// no further than the next one begins.
-static bool takesStep(const Access &access, size_t axis, scf::ForOp nest) {
-  int64_t extent = access.getExtent(axis);
-  std::optional<int64_t> step = getConstantIntValue(nest.getStep());
-  return extent == 1 || (step && extent <= *step);
-}
-
-/// The axis of the root of `buffer` that numbers along its axis `axis` count
-/// along, too; none where a view counts from another place.
-static std::optional<unsigned> axisOfRoot(Value buffer, unsigned axis) {
-  while (Value source = getViewSource(buffer)) {
-    Operation *view = buffer.getDefiningOp();
-    if (auto joined = dyn_cast<memref::CollapseShapeOp>(view)) {
-      ReassociationIndices group = joined.getReassociationIndices()[axis];
-      if (group.size() != 1)
-        return std::nullopt;
-      axis = group.front();
-    } else if (!isa<memref::CastOp>(view)) {
-      return std::nullopt;
-    }
-    buffer = source;
-  }
-  return axis;
-}
-
-/// What `nest` does with buffers; none where it does something else as well.
-static std::optional<Uses> findUses(scf::ForOp nest) {
-  Uses uses;
-  WalkResult result = nest.getBody()->walk([&](Operation *op) {
-    Access access = getAccess(op);
-    if (!access.buffer) {
-      // What loops and branches hold is walked by itself.
-      return isMemoryEffectFree(op) ||
-                     isa<scf::ForOp, scf::IfOp, LLVM::CallIntrinsicOp>(op)
-                 ? WalkResult::advance()
-                 : WalkResult::interrupt();
-    }
-    Value base = getViewRoot(access.buffer);
-    std::optional<unsigned> axis;
-    for (auto [k, index] : llvm::enumerate(access.place))
-      if (index == nest.getInductionVar() && takesStep(access, k, nest))
-        axis = axisOfRoot(access.buffer, k);
-    uses[base].add(axis, access.writes);
-    return WalkResult::advance();
-  });
-  if (result.wasInterrupted())
-    return std::nullopt;
-  return uses;
-}
-
-/// True if nobody knows `buffer` by another name.
-static bool isPrivate(Value buffer) {
-  return buffer.getDefiningOp<memref::AllocOp>() &&
-         allUsersOfViews(buffer, [](Operation *user) {
-           return getAccess(user).buffer ||
-                  isa<memref::DeallocOp, memref::DimOp, func::ReturnOp>(user);
-         });
-}
-
-/// True for what an iteration writes before it reads it (Parallel.h): nobody
-/// has proved the marks yet.
-static bool isOfIteration(Value buffer) {
-  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
-  return alloc && alloc->hasAttr(kPrivateAttrName) &&
-         !findPrivateObstacle(alloc);
-}
-
 static bool isLarge(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   if (!type.hasStaticShape())
@@ -141,7 +50,7 @@ namespace {
 /// A nest and what it uses.
 struct Nest {
   scf::ForOp loop;
-  Uses uses;
+  NestUses uses;
 };
 } // namespace
 
@@ -150,9 +59,9 @@ struct Nest {
 static bool canFuse(const Nest &first, const Nest &second, bool &handsOn) {
   for (auto &[buffer, use] : second.uses) {
     auto found = first.uses.find(buffer);
-    if (found == first.uses.end() || isOfIteration(buffer))
+    if (found == first.uses.end() || isBufferOfIteration(buffer))
       continue;
-    const Use &before = found->second;
+    const NestUse &before = found->second;
     if (!use.isWritten && !before.isWritten)
       continue;
     if (!use.axis || use.axis != before.axis)
@@ -164,7 +73,7 @@ static bool canFuse(const Nest &first, const Nest &second, bool &handsOn) {
 
 /// True for a nest that fills buffers which none of `nests` knows, the border
 /// of a padded image, say: it may stand in front of them.
-static bool isFillOfOthers(const Uses &uses, ArrayRef<Nest> nests) {
+static bool isFillOfOthers(const NestUses &uses, ArrayRef<Nest> nests) {
   return llvm::all_of(uses, [&](const auto &entry) {
     const auto &[buffer, use] = entry;
     return !use.isRead &&
@@ -174,29 +83,15 @@ static bool isFillOfOthers(const Uses &uses, ArrayRef<Nest> nests) {
   });
 }
 
-static bool writesLarge(const Uses &uses) {
+static bool writesLarge(const NestUses &uses) {
   return llvm::any_of(uses, [](const auto &entry) {
     return entry.second.isWritten && isLarge(entry.first);
-  });
-}
-
-/// True if nobody knows what is written by another name.
-static bool writesPrivately(const Uses &uses) {
-  return llvm::all_of(uses, [](const auto &entry) {
-    return !entry.second.isWritten || isOfIteration(entry.first) ||
-           isPrivate(entry.first);
   });
 }
 
 static bool isSameBound(Value x, Value y) {
   std::optional<int64_t> known = getConstantIntValue(x);
   return x == y || (known && known == getConstantIntValue(y));
-}
-
-static bool isCandidate(scf::ForOp loop) {
-  return loop && loop->hasAttr(kParallelAttrName) &&
-         loop.getNumResults() == 0 &&
-         loop.getInductionVar().getType().isIndex();
 }
 
 static bool hasSameRange(scf::ForOp first, scf::ForOp second) {
@@ -215,7 +110,7 @@ struct NestFuseOutermost
       Operation *parent = block->getParentOp();
       // The outermost ones only, and what lies side by side in those that
       // become one: else, within, all is in a cache.
-      if (!isCandidate(dyn_cast<scf::ForOp>(parent)))
+      if (!isParallelNest(dyn_cast<scf::ForOp>(parent)))
         blocks.push_back(block);
     });
     for (Block *block : blocks)
@@ -246,8 +141,8 @@ struct NestFuseOutermost
     SmallVector<Operation *> open;
     for (Operation &op : llvm::make_early_inc_range(block)) {
       auto loop = dyn_cast<scf::ForOp>(op);
-      std::optional<Uses> uses =
-          isCandidate(loop) ? findUses(loop) : std::nullopt;
+      std::optional<NestUses> uses =
+          isParallelNest(loop) ? findNestUses(loop) : std::nullopt;
       if (uses && writesPrivately(*uses)) {
         Nest nest{loop, std::move(*uses)};
         unsigned number = nests.size();

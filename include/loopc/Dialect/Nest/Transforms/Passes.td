@@ -79,6 +79,34 @@ def NestFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect"];
 }
 
+def NestFuseStrips : Pass<"nest-fuse-strips", "::mlir::func::FuncOp"> {
+  let summary = "compute the rows that an iteration reads where it reads them";
+  let description = [{
+    A nest of which each iteration reads some rows that another nest has
+    written, all of which are its own, computes these rows itself, if nobody
+    else reads them and the buffer is too large for a cache: a convolution and
+    the pooling behind it. The buffer becomes one of the rows of an iteration.
+
+    ```mlir
+    scf.for %i = %c0 to %c900 step %c1 { // writes %image[%i, ...]
+    } {loopc.parallel}
+    scf.for %i = %c0 to %c450 step %c1 { // reads %image[2 * %i + 0 and 1, ...]
+    } {loopc.parallel}
+    // becomes
+    scf.for %i = %c0 to %c450 step %c1 {
+      %rows = memref.alloc() : memref<2x...>
+      scf.for %r = %c0 to %c2 step %c1 { // computes row 2 * %i + %r
+      } {loopc.parallel}
+      ... // reads %rows[0 and 1, ...]
+    } {loopc.parallel}
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "nests joined to another">];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def NestShortenRecurrences
     : Pass<"nest-shorten-recurrences", "::mlir::func::FuncOp"> {
   let summary = "combine what a loop carries last";
