@@ -104,15 +104,23 @@ void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                            void (*fn)(void *args, int64_t begin, int64_t end),
                            void *args);
 
+/// What is known of a nest for loopc_rt_try_parallel_for(), put together.
+enum loopc_rt_nest {
+  /// It is large enough to be shared out wherever it stands. Others wait until
+  /// the run has lasted for as long as it takes to have threads.
+  LOOPC_RT_NEST_LARGE = 1,
+  /// No loop comes to it again and again: it is not timed with and without
+  /// threads.
+  LOOPC_RT_NEST_ONCE = 2
+};
+
 /// The same for what a loop comes to again and again, where threads are the
-/// faster way, as far as the run has seen, and 1; else 0, and the caller
-/// computes all of it. `isLarge` is 1 where it would be shared out outside of
-/// loops, too: others wait until the run has lasted for as long as it takes to
-/// have threads.
+/// faster way, as far as the run has seen, or for what may be small, and 1;
+/// else 0, and the caller computes all of it. `nest` is a sum of loopc_rt_nest.
 int32_t loopc_rt_try_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                                   void (*fn)(void *args, int64_t begin,
                                              int64_t end),
-                                  void *args, int32_t isLarge);
+                                  void *args, int32_t nest);
 
 /// Memory for the text of strings, not aligned, valid until the run ends; bytes
 /// may be 0. Null and an error as for loopc_rt_alloc.

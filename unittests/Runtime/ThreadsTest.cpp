@@ -389,6 +389,22 @@ TEST(Pace, IsTriedAgain) {
   EXPECT_EQ(countShared(*pace, microseconds(900), microseconds(300), 10), 0);
 }
 
+// Nests of a network that share code come again and again, with others in
+// between: what takes longer then is not taken for the threads' fault.
+TEST(Pace, OnlyIterationsOfTheSameNestsAreCompared) {
+  using Clock = std::chrono::steady_clock;
+  auto pace = std::make_unique<loopc::rt::Pace>();
+  static const char first = 0, second = 0, third = 0;
+  for (int k = 0; k < 40; ++k) {
+    bool isShared = pace->isShared(&first, 64);
+    EXPECT_TRUE(isShared);
+    pace->isShared(k % 2 ? &second : &third, 7);
+    auto end = Clock::now() + std::chrono::microseconds(isShared ? 200 : 20);
+    while (Clock::now() < end)
+      continue;
+  }
+}
+
 // After a loss nothing is shared out for a multiple of it.
 TEST(Pace, LossesAreAvoided) {
   auto pace = std::make_unique<loopc::rt::Pace>();

@@ -34,6 +34,9 @@ static constexpr int64_t kRelapse = 4;
 static constexpr int64_t kLonely = 500'000, kFirstPatience = 1'000'000,
                          kLastPatience = 160'000'000;
 
+/// An odd number that spreads the bits of what it is multiplied with.
+static constexpr uint64_t kHashFactor = 0x9E3779B97F4A7C15;
+
 int64_t loopc::rt::readThreadsClock() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -94,9 +97,15 @@ void Pace::endPhase(Site &site, int64_t now) {
   }
 }
 
-/// One iteration of the loop that `site` stands for is over.
-void Pace::endIteration(Site &site) {
+/// One iteration of the loop that `site` stands for is over. `isLike` the one
+/// before: else it takes another time for what it computes.
+void Pace::endIteration(Site &site, bool isLike) {
   int64_t now = 0;
+  if (!isLike) {
+    if (site.phase != IsSettled)
+      begin = readThreadsClock();
+    return;
+  }
   if (site.phase != IsSettled) {
     now = readThreadsClock();
     int64_t since = begin;
@@ -113,23 +122,35 @@ void Pace::endIteration(Site &site) {
   endPhase(site, now);
 }
 
-bool Pace::isShared(const void *fn, int64_t count) {
+bool Pace::hasThreads() {
   if (aloneUntil != 0) {
     if (readThreadsClock() < aloneUntil)
       return false;
     aloneUntil = 0;
   }
+  return true;
+}
+
+bool Pace::isShared(const void *fn, int64_t count) {
+  if (!hasThreads())
+    return false;
   Site &site = findSite(fn, count);
   if (&site == marker) {
     ++round;
-    endIteration(site);
+    endIteration(site, nests == nestsBefore);
+    nestsBefore = nests;
+    nests = 0;
   } else if (!marker || site.round == round) {
     marker = &site;
     ++round;
+    nests = nestsBefore = 0;
     begin = readThreadsClock();
     site.settled = begin + kSettling;
   }
   site.round = round;
+  nests =
+      (nests ^ reinterpret_cast<uintptr_t>(fn) ^ static_cast<uint64_t>(count)) *
+      kHashFactor;
   return marker->way == Together;
 }
 

@@ -13,7 +13,8 @@
 //
 // Of the nests that an iteration shares out one is the marker: the first that
 // comes again. The time from one call of it to the next is that of an
-// iteration, with all that is not shared. Some iterations are timed with
+// iteration, with all that is not shared; it counts where the same nests came
+// in between as the time before. Some iterations are timed with
 // threads and some without, the better way is kept, and tried again at
 // intervals that double.
 //
@@ -42,6 +43,9 @@ class Pace {
 public:
   /// A run begins: what happens between runs is not an iteration.
   void beginRun() { marker = nullptr; }
+
+  /// Whether the threads are taken to have their cores.
+  bool hasThreads();
 
   /// Whether the nest `fn` of `count` iterations, which is to be computed now,
   /// is to be shared out.
@@ -81,7 +85,7 @@ private:
   };
 
   Site &findSite(const void *fn, int64_t count);
-  void endIteration(Site &site);
+  void endIteration(Site &site, bool isLike);
   void endPhase(Site &site, int64_t now);
   void startPhase(Site &site, Phase phase, Way way, int64_t now);
   void decide(Site &site, int64_t now);
@@ -89,8 +93,10 @@ private:
 
   static constexpr uint32_t kSites = 32;
   Site sites[kSites];
-  uint32_t victim; ///< the site that the next new one takes the place of
-  uint32_t round;  ///< iterations of the marker so far
+  uint32_t victim;      ///< the site that the next new one takes the place of
+  uint32_t round;       ///< iterations of the marker so far
+  uint64_t nests;       ///< a hash of those of the iteration
+  uint64_t nestsBefore; ///< of the one before
   Site *marker;
   int64_t begin;       ///< of the iteration; 0: it is not timed
   int64_t aloneUntil;  ///< 0: the threads are there

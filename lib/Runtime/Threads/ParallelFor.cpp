@@ -478,10 +478,11 @@ static void dealPieces(Team &team, int64_t n, int64_t grain) {
 }
 
 /// Shares the pieces out; false where one thread is to compute all of them.
-/// `isPatient`: a loop comes here, for little.
+/// `nest` is a sum of loopc_rt_nest.
 static bool shareOut(loopc_run &run, int64_t n, int64_t grain,
                      void (*fn)(void *args, int64_t begin, int64_t end),
-                     void *args, bool isPatient) {
+                     void *args, int32_t nest) {
+  bool isPatient = !(nest & LOOPC_RT_NEST_LARGE);
   if (grain < 1)
     grain = 1;
   if (run.numThreads < 2 || n <= grain)
@@ -489,7 +490,9 @@ static bool shareOut(loopc_run &run, int64_t n, int64_t grain,
   Team *team = run.team ? run.team : joinTeam(run, isPatient);
   if (!team || team->numMembers == 1 || team->isBusy ||
       (isPatient && isAsleep(*team) && !hasLasted(run, kWorthWaking)) ||
-      !team->pace.isShared(reinterpret_cast<const void *>(fn), n))
+      !(nest & LOOPC_RT_NEST_ONCE
+            ? team->pace.hasThreads()
+            : team->pace.isShared(reinterpret_cast<const void *>(fn), n)))
     return false;
   team->fn = fn;
   team->args = args;
@@ -517,7 +520,8 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                                       void (*fn)(void *args, int64_t begin,
                                                  int64_t end),
                                       void *args) {
-  if (n <= 0 || shareOut(*run, n, grain, fn, args, /*isPatient=*/false))
+  if (n <= 0 || shareOut(*run, n, grain, fn, args,
+                         LOOPC_RT_NEST_LARGE | LOOPC_RT_NEST_ONCE))
     return;
   // Of one piece the loops in it are shared out.
   if (n <= grain)
@@ -535,6 +539,6 @@ extern "C" void loopc_rt_parallel_for(loopc_run *run, int64_t n, int64_t grain,
 extern "C" int32_t
 loopc_rt_try_parallel_for(loopc_run *run, int64_t n, int64_t grain,
                           void (*fn)(void *args, int64_t begin, int64_t end),
-                          void *args, int32_t isLarge) {
-  return shareOut(*run, n, grain, fn, args, /*isPatient=*/!isLarge);
+                          void *args, int32_t nest) {
+  return shareOut(*run, n, grain, fn, args, nest);
 }

@@ -101,10 +101,10 @@ func.func @small(%run: !rt.run, %m: memref<64xf32>) -> i32 {
 // CHECK-NEXT: scf.for
 // CHECK: func.func private @in_loop_parallel(
 // CHECK: func.func private @in_loop_tried(
-// Whether it is large by itself is told.
+// Whether it is large by itself is told (1), and that it comes again and again.
 // CHECK: %[[LARGE:.*]] = arith.constant 5.242880e+05 : f64
 // CHECK: %[[IS_LARGE:.*]] = arith.cmpf oge, %{{.*}}, %[[LARGE]] : f64
-// CHECK: %[[FLAG:.*]] = arith.extui %[[IS_LARGE]] : i1 to i32
+// CHECK: %[[FLAG:.*]] = arith.select %[[IS_LARGE]], %c1_i32{{[^,]*}}, %c0_i32{{[^,]*}} : i32
 // CHECK: llvm.call @loopc_rt_try_parallel_for({{.*}}, %[[FLAG]])
 // Among many others it is a call, which asks for threads itself.
 // LONG-LABEL: func.func @in_loop(
@@ -219,7 +219,8 @@ func.func @fresh(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK: scf.yield %false
 // CHECK: %[[DONE:.*]] = scf.if %[[PAYS]] -> (i1) {
 // CHECK: arith.constant 5.242880e+05 : f64
-// CHECK: %[[LARGE:.*]] = arith.extui
+// Outside of loops it comes once (2).
+// CHECK: %[[LARGE:.*]] = arith.select %{{.*}}, %c3_i32{{[^,]*}}, %c2_i32{{[^,]*}} : i32
 // CHECK: arith.constant 64 : i64
 // CHECK: arith.ceildivui
 // CHECK: %[[SHARED:.*]] = llvm.call @loopc_rt_try_parallel_for({{.*}}, %[[LARGE]])

@@ -23,6 +23,7 @@
 
 #include "IterationNumbers.h"
 #include "WorkEmitter.h"
+#include "loopc-rt/runtime.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
@@ -132,8 +133,9 @@ struct ParallelFunctions {
   /// Functions that were made, so that equal nests share one: of pieces, and
   /// those that share them out.
   SharedFunctions functions;
-  /// Functions of nests that may have one iteration.
-  llvm::SmallSetVector<func::FuncOp, 8> ofOne;
+  /// Functions of nests that may have one iteration, and whether no loop comes
+  /// to any of these again and again.
+  llvm::MapVector<func::FuncOp, bool> ofOne;
   /// What is called for a piece, by its function.
   llvm::DenseMap<Operation *, LLVM::LLVMFuncOp> thunks;
 
@@ -147,10 +149,13 @@ struct ParallelFunctions {
 class NestParallelizer : IndexEmitter {
 public:
   NestParallelizer(ParallelFunctions &shared, scf::ForOp nest, Value threads,
-                   double minWork, double minPiece)
+                   bool isPieceOfOnce, double minWork, double minPiece)
       : IndexEmitter(nest.getLoc(), nest.getContext()), shared(shared),
         nest(nest), threads(threads),
         isInLoop(nest->getParentOfType<LoopLikeOpInterface>() != nullptr),
+        isOnce(!isInLoop || (isPieceOfOnce &&
+                             !nest->getParentOfType<LoopLikeOpInterface>()
+                                  ->getParentOfType<LoopLikeOpInterface>())),
         largeWork(minWork),
         minWork(minWork / (isInLoop ? kAwakeShare : kLaterShare)),
         minPiece(minPiece / (isInLoop ? kAwakeShare : kLaterShare)),
@@ -178,6 +183,7 @@ private:
   }
   IRMapping beginFunction(func::FuncOp made);
   Value pays(bool asksForThreads, const IRMapping &mapping);
+  Value describe(const IRMapping &mapping);
   Value tryToShare(func::FuncOp body, bool asksForThreads,
                    const IRMapping &mapping, ValueRange given);
   void fillIteration(size_t k, Value number, IRMapping &mapping);
@@ -188,7 +194,7 @@ private:
   Value chooseGrain(const IRMapping &mapping);
   LLVM::CallOp callInParallel(StringRef function, func::FuncOp body,
                               Value grain, ValueRange given,
-                              Value isLarge = {});
+                              Value description = {});
   bool isKnown() const { return work.open.empty(); }
 
   Value toLLVM(Value value) {
@@ -204,6 +210,7 @@ private:
   scf::ForOp nest;
   Value threads;
   bool isInLoop;
+  bool isOnce;      ///< no loop comes to it again and again
   double largeWork; ///< from which on it pays to have threads
   double minWork;   ///< from which on they pay here
   double minPiece;
@@ -462,7 +469,8 @@ Value NestParallelizer::chooseGrain(const IRMapping &mapping) {
 /// iterations and the captures.
 LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
                                               func::FuncOp body, Value grain,
-                                              ValueRange given, Value isLarge) {
+                                              ValueRange given,
+                                              Value description) {
   auto context = getContextType(shared.converter, shared.pointer,
                                 ValueRange(captures).getTypes());
   Value place;
@@ -487,8 +495,8 @@ LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
   LLVM::LLVMFuncOp callee = declareRuntimeFunction(shared.module, function);
   Value thunk = LLVM::AddressOfOp::create(b, makeThunk(body));
   SmallVector<Value> arguments{run, toLLVM(given[1]), grain, thunk, place};
-  if (isLarge)
-    arguments.push_back(isLarge);
+  if (description)
+    arguments.push_back(description);
   return LLVM::CallOp::create(b, callee, arguments);
 }
 
@@ -509,16 +517,28 @@ Value NestParallelizer::pays(bool asksForThreads, const IRMapping &mapping) {
   return both.getResult(0);
 }
 
+/// What the runtime is told of the nest: a sum of loopc_rt_nest.
+Value NestParallelizer::describe(const IRMapping &mapping) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, b.getI32Type(), value);
+  };
+  int64_t once = isOnce ? LOOPC_RT_NEST_ONCE : 0;
+  Value small = number(once), large = number(once | LOOPC_RT_NEST_LARGE);
+  if (isKnown())
+    return work.known >= largeWork ? large : small;
+  return arith::SelectOp::create(b, hasWork(largeWork, mapping), large, small);
+}
+
 /// Shares the body out where that pays, and where the run has not
 /// seen that one thread is faster. \returns whether it did; else nothing was
 /// computed.
 Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
                                    const IRMapping &mapping, ValueRange given) {
   auto tryIt = [&]() -> Value {
-    Value isLarge = isKnown() ? makeFlag(false) : hasWork(largeWork, mapping);
-    isLarge = arith::ExtUIOp::create(b, b.getI32Type(), isLarge);
-    LLVM::CallOp call = callInParallel("loopc_rt_try_parallel_for", body,
-                                       chooseGrain(mapping), given, isLarge);
+    Value description = describe(mapping);
+    LLVM::CallOp call =
+        callInParallel("loopc_rt_try_parallel_for", body, chooseGrain(mapping),
+                       given, description);
     Value none = arith::ConstantIntOp::create(b, b.getI32Type(), 0);
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, call.getResult(),
                                  none);
@@ -562,7 +582,7 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body,
     llvm::append_range(all, entry->getArguments().drop_front());
     func::CallOp::create(b, body, all);
   };
-  if (!isKnown() || work.known < largeWork) {
+  if (!isKnown() || work.known < largeWork || !isOnce) {
     Value isDone =
         tryToShare(body, asksForThreads, mapping, entry->getArguments());
     auto left = scf::IfOp::create(
@@ -619,7 +639,7 @@ bool NestParallelizer::run(bool isOneOfMany, bool mayBeTwice) {
   }
   func::FuncOp body = makeBody();
   if (mayBeOne())
-    shared.ofOne.insert(body);
+    shared.ofOne.insert({body, true}).first->second &= isOnce;
   if (asksForThreads || isOnce) {
     func::FuncOp sharer = makeSharer(body, asksForThreads);
     shareOrCall(body, sharer, total, asksForThreads);
@@ -701,14 +721,17 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
     ParallelFunctions shared(getOperation());
     SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : present)
-      parallelize(shared, function, /*mayBeTwice=*/!compact);
+      parallelize(shared, function, /*isPieceOfOnce=*/false,
+                  /*mayBeTwice=*/!compact);
     // At the end: until then a function may be found to be equal.
-    for (unsigned k = 0; k < shared.ofOne.size(); ++k)
-      parallelize(shared, shared.ofOne[k], /*mayBeTwice=*/false);
+    for (unsigned k = 0; k < shared.ofOne.size(); ++k) {
+      auto [function, isPieceOfOnce] = *(shared.ofOne.begin() + k);
+      parallelize(shared, function, isPieceOfOnce, /*mayBeTwice=*/false);
+    }
   }
 
   void parallelize(ParallelFunctions &shared, func::FuncOp function,
-                   bool mayBeTwice) {
+                   bool isPieceOfOnce, bool mayBeTwice) {
     // Threads come from the run.
     if (!rt::findRun(function))
       return;
@@ -722,7 +745,8 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
       hoistBounds(nest);
       bool isOneOfMany = longLoops.contains(
           nest->getParentOfType<LoopLikeOpInterface>().getOperation());
-      if (!NestParallelizer(shared, nest, threads, minWork, minPiece)
+      if (!NestParallelizer(shared, nest, threads, isPieceOfOnce, minWork,
+                            minPiece)
                .run(isOneOfMany, mayBeTwice))
         continue;
       remarkDone(loc, "Parallelize",
