@@ -72,13 +72,27 @@ static Function functionOf(Operation &op) {
 // Floats of 16 bits
 //===----------------------------------------------------------------------===//
 
-/// `x` rounded to the nearest number of `type`, ties to even.
-static APFloat rounded(double x, Type type) {
+/// `x` rounded to the nearest number of `type`, ties to even. APFloat takes
+/// three times as long.
+static double roundTo(double x, Type type) {
+  if (x == 0 || !std::isfinite(x))
+    return x;
+  auto [fraction, leastExponent, mostExponent] =
+      type.isF16() ? std::array{10, -14, 15} : std::array{7, -126, 127};
+  int unit = std::max(std::ilogb(x), leastExponent) - fraction;
+  double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
+  return std::fabs(rounded) < std::ldexp(1.0, mostExponent + 1)
+             ? rounded
+             : std::copysign(std::numeric_limits<double>::infinity(), x);
+}
+
+/// The bits of `x`, rounded to `type`.
+static uint16_t toSmall(double x, Type type) {
   APFloat number(x);
   bool losesInfo;
   number.convert(cast<FloatType>(type).getFloatSemantics(),
                  APFloat::rmNearestTiesToEven, &losesInfo);
-  return number;
+  return number.bitcastToAPInt().getZExtValue();
 }
 
 /// The number of each pattern of bits: looking it up is faster than taking the
@@ -101,12 +115,12 @@ static const std::vector<double> &numbersOf(Type type) {
   return brains;
 }
 
-/// The bits of `x`, rounded to a number of `type`.
+/// The bits of `x`, rounded to `type`.
 static int64_t bitsOf(double x, Type type) {
   if (type.isF64())
     return llvm::bit_cast<int64_t>(x);
   return type.isF32() ? llvm::bit_cast<int32_t>(static_cast<float>(x))
-                      : rounded(x, type).bitcastToAPInt().getSExtValue();
+                      : toSmall(x, type);
 }
 
 static double fromBits(int64_t bits, Type type) {
@@ -497,9 +511,7 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
   if (type.isF32())
     each([&](int64_t k) { return static_cast<float>(to.floats[k]); });
   else if (!type.isF64())
-    each([&](int64_t k) {
-      return rounded(to.floats[k], type).convertToDouble();
-    });
+    each([&](int64_t k) { return roundTo(to.floats[k], type); });
 }
 
 void Evaluation::computeIntegers(Operation &nested, int64_t count,
@@ -638,7 +650,7 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
   if (isa<FloatType>(type)) {
     std::array<uint16_t, kBlock> bits;
     for (int64_t k = 0; k < count; ++k)
-      bits[k] = bitsOf(elements.floats[k], type);
+      bits[k] = toSmall(elements.floats[k], type);
     return store(uint16_t(), bits);
   }
   switch (llvm::divideCeil(widthOf(type), 8)) {
