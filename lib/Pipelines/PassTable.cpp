@@ -166,6 +166,8 @@ static constexpr PassEntry kPasses[] = {
     {"loopc-verify-stage", PassUse::Needed,
      "it checks what later stages count on"},
     {"lower-affine", PassUse::Needed, "affine maps have no other lowering"},
+    {"nest-fuse-outermost", PassUse::SameBits,
+     "nests that read one another take turns"},
     {"nest-retract-unproved", PassUse::Needed,
      "iterations that are not proved independent are not shared"},
     {"nest-shorten-recurrences", PassUse::Rounding,

@@ -62,6 +62,12 @@ void loopc::populateShortRecurrences(PassAdder manager,
       "numbers that loops carry are values, and bodies are there as they stay");
 }
 
+void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
+  manager.nest<func::FuncOp>().addPass(
+      createNestFuseOutermost(),
+      "wants nests whose bounds are equal as values: behind the cleanup");
+}
+
 void loopc::populateIndependence(PassAdder manager,
                                  const PipelineOptions &options) {
   manager.nest<func::FuncOp>().addPass(

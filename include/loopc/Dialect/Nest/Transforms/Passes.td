@@ -57,6 +57,28 @@ def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
+def NestFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
+  let summary = "let nests that read one after the other take turns";
+  let description = [{
+    Nests over the same range whose iterations are independent become one, if
+    one writes a large buffer that the next one reads, each iteration the part
+    that it has written: that part is still in the cache.
+
+    ```mlir
+    scf.for %h = ... { // writes %scores[%h, ...]
+    } {loopc.parallel}
+    scf.for %h = ... { // reads %scores[%h, ...]
+    } {loopc.parallel}
+    // becomes
+    scf.for %h = ... { // both
+    } {loopc.parallel}
+    ```
+  }];
+  let statistics = [Statistic<"numFused", "fused", "nests joined to another">];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def NestShortenRecurrences
     : Pass<"nest-shorten-recurrences", "::mlir::func::FuncOp"> {
   let summary = "combine what a loop carries last";
