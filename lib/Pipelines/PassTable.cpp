@@ -50,8 +50,6 @@ static constexpr PassEntry kPasses[] = {
      "all iterations of a head run while a cache holds its state"},
     {"cpu-interchange-elements", PassUse::Rounding,
      "all iterations of some elements stay in registers"},
-    {"cpu-interchange-scans", PassUse::Rounding,
-     "rows of columns are computed in vectors"},
     {"cpu-keep-in-registers", PassUse::Rounding,
      "small tensors stay in registers"},
     {"cpu-pack-contractions", PassUse::Rounding,

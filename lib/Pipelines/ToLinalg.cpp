@@ -200,8 +200,6 @@ void loopc::populateInterchanges(PassAdder manager, const PipelineOptions &) {
   functions.addPass(createCpuInterchangeElements(),
                     "bodies are fused, so that it sees whether all of one is "
                     "element by element; takes whole loops away from the rest");
-  functions.addPass(createCpuInterchangeScans(),
-                    "of the loops that are left, those along the last axis");
   functions.addPass(createLoopMergeLengths(),
                     "behind loop-grow-in-place, which gives each buffer a "
                     "length; no part of a loop could check that they agree");

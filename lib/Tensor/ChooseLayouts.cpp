@@ -82,19 +82,10 @@ static bool narrows(linalg::GenericOp op) {
 /// Axis k of the operand is axis result[k] of the result, if `op` is nothing
 /// but a transpose.
 static std::optional<Order> transposeOf(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
-      op.getNumReductionLoops() != 0 ||
-      op.getBody()->getTerminator()->getOperand(0) !=
-          op.getBody()->getArgument(0))
+  std::optional<Order> permutation = linalg::isaTransposeOpInterface(op);
+  if (!permutation || isPlain(*permutation))
     return std::nullopt;
-  AffineMap in = op.getIndexingMapsArray()[0];
-  if (!in.isPermutation() || in.isIdentity() ||
-      !op.getIndexingMapsArray()[1].isIdentity())
-    return std::nullopt;
-  Order axes;
-  for (AffineExpr expr : in.getResults())
-    axes.push_back(cast<AffineDimExpr>(expr).getPosition());
-  return axes;
+  return invertPermutationVector(*permutation);
 }
 
 /// True if more than one operand of a sum is read: products, whose operands

@@ -72,61 +72,27 @@ static Function functionOf(Operation &op) {
 // Floats of 16 bits
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// The numbers of a float of 16 bits.
-struct SmallFormat {
-  int fraction, leastExponent, mostExponent;
-};
-} // namespace
-
-static SmallFormat formatOf(Type type) {
-  return type.isF16() ? SmallFormat{10, -14, 15} : SmallFormat{7, -126, 127};
-}
-
-/// `x` rounded to the nearest number of `format`, ties to even.
-static double roundTo(double x, SmallFormat format) {
+/// `x` rounded to the nearest number of `type`, ties to even. APFloat takes
+/// three times as long.
+static double roundTo(double x, Type type) {
   if (x == 0 || !std::isfinite(x))
     return x;
-  int unit = std::max(std::ilogb(x), format.leastExponent) - format.fraction;
+  auto [fraction, leastExponent, mostExponent] =
+      type.isF16() ? std::array{10, -14, 15} : std::array{7, -126, 127};
+  int unit = std::max(std::ilogb(x), leastExponent) - fraction;
   double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
-  return std::fabs(rounded) < std::ldexp(1.0, format.mostExponent + 1)
+  return std::fabs(rounded) < std::ldexp(1.0, mostExponent + 1)
              ? rounded
              : std::copysign(std::numeric_limits<double>::infinity(), x);
 }
 
-static double fromSmall(uint16_t bits, Type type) {
-  SmallFormat format = formatOf(type);
-  int fraction = bits & ((1 << format.fraction) - 1);
-  int exponent = (bits & 0x7fff) >> format.fraction;
-  int most = format.mostExponent - format.leastExponent + 2;
-  double value;
-  if (exponent == most)
-    value = fraction ? std::numeric_limits<double>::quiet_NaN()
-                     : std::numeric_limits<double>::infinity();
-  else
-    value = std::ldexp(exponent ? fraction + (1 << format.fraction) : fraction,
-                       std::max(exponent, 1) - 1 + format.leastExponent -
-                           format.fraction);
-  return bits & 0x8000 ? -value : value;
-}
-
-/// The bits of `x`, which is a number of `type`.
+/// The bits of `x`, rounded to `type`.
 static uint16_t toSmall(double x, Type type) {
-  SmallFormat format = formatOf(type);
-  uint16_t sign = std::signbit(x) ? 0x8000 : 0;
-  int most = format.mostExponent - format.leastExponent + 2;
-  if (std::isnan(x))
-    return sign | most << format.fraction | 1 << (format.fraction - 1);
-  if (std::isinf(x))
-    return sign | most << format.fraction;
-  if (x == 0)
-    return sign;
-  int exponent = std::max(std::ilogb(x), format.leastExponent);
-  auto digits =
-      static_cast<int>(std::ldexp(std::fabs(x), format.fraction - exponent));
-  // What is subnormal has the exponent 0; its first digit would make it 1.
-  return sign |
-         (digits + ((exponent - format.leastExponent) << format.fraction));
+  APFloat number(x);
+  bool losesInfo;
+  number.convert(cast<FloatType>(type).getFloatSemantics(),
+                 APFloat::rmNearestTiesToEven, &losesInfo);
+  return number.bitcastToAPInt().getZExtValue();
 }
 
 /// The number of each pattern of bits: looking it up is faster than taking the
@@ -136,7 +102,9 @@ static const std::vector<double> &numbersOf(Type type) {
     std::vector<double> numbers;
     numbers.reserve(1 << 16);
     for (unsigned bits : llvm::seq(1u << 16))
-      numbers.push_back(fromSmall(bits, type));
+      numbers.push_back(
+          APFloat(cast<FloatType>(type).getFloatSemantics(), APInt(16, bits))
+              .convertToDouble());
     return numbers;
   };
   if (type.isF16()) {
@@ -147,7 +115,7 @@ static const std::vector<double> &numbersOf(Type type) {
   return brains;
 }
 
-/// The bits of `x`, which is a number of `type`.
+/// The bits of `x`, rounded to `type`.
 static int64_t bitsOf(double x, Type type) {
   if (type.isF64())
     return llvm::bit_cast<int64_t>(x);
@@ -375,8 +343,6 @@ ConstantBytes Evaluation::roundSums() {
     double number;
     std::memcpy(&number, buffers.back().data() + k * sizeof(double),
                 sizeof(double));
-    if (!type.isF32() && !type.isF64())
-      number = roundTo(number, formatOf(type));
     int64_t bits = bitsOf(number, type);
     std::memcpy(rounded.data() + k * size, &bits, size);
   }
@@ -545,7 +511,7 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
   if (type.isF32())
     each([&](int64_t k) { return static_cast<float>(to.floats[k]); });
   else if (!type.isF64())
-    each([&](int64_t k) { return roundTo(to.floats[k], formatOf(type)); });
+    each([&](int64_t k) { return roundTo(to.floats[k], type); });
 }
 
 void Evaluation::computeIntegers(Operation &nested, int64_t count,

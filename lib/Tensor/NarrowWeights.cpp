@@ -65,14 +65,7 @@ static llvm::SmallBitVector summedAxes(OpOperand &operand) {
 /// True if `op` is a transpose that is no linalg.transpose yet.
 static bool isTranspose(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  return generic && generic.getNumDpsInputs() == 1 &&
-         generic.getNumDpsInits() == 1 &&
-         generic.getNumParallelLoops() == generic.getNumLoops() &&
-         llvm::all_of(generic.getIndexingMapsArray(),
-                      [](AffineMap map) { return map.isPermutation(); }) &&
-         generic.getIndexingMapsArray().back().isIdentity() &&
-         generic.getBody()->getTerminator()->getOperand(0) ==
-             generic.getBody()->getArgument(0);
+  return generic && linalg::isaTransposeOpInterface(generic);
 }
 
 /// The axes of what `op`, a transpose or a reshape, reads that become those of

@@ -43,7 +43,7 @@ PASSES = (
     *("loop-collect-in-place", "loop-count-trips", "loop-distribute-stages", "loop-hoist-dims"),
     *("tensor-fold-constants", "tensor-fuse-elementwise", "loop-fuse-loops", "cpu-fuse-reductions"),
     *("loop-grow-in-place", "loop-hoist-checks", "cpu-interchange-elements", "loop-scalarize"),
-    *("cpu-interchange-scans", "loop-invariant-code-motion", "loop-invariant-subset-hoisting"),
+    *("loop-invariant-code-motion", "loop-invariant-subset-hoisting"),
     *("cpu-keep-in-registers", "loop-lower-slices", "cpu-pack-contractions", "canonicalize"),
     *("cpu-reduce-columns", "loop-merge-lengths", "buffer-write-carried"),
     *("buffer-privatize-empty", "buffer-settle-views", "loop-unroll-small", "loop-version-shapes"),

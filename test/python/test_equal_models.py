@@ -75,7 +75,6 @@ UNTRIED = {
     "tensor-expand-fourier",
     "tensor-expand-repeats",
     "loop-fuse-loops",
-    "cpu-interchange-scans",
     "cpu-tile-chains",
     "tensor-scale-subnormals",
     "tensor-widen-factors",

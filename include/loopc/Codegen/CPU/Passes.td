@@ -93,26 +93,13 @@ def CpuInterchangeElements
       ...
       vector.transfer_write %v1, %o[%at] : vector<64xf32>, tensor<?xf32>
     ```
-  }];
-  let statistics = [
-    Statistic<"numInterchanged", "interchanged", "loops that were interchanged">];
-  let dependentDialects = ["::loopc::loop::LoopDialect",
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
-}
 
-def CpuInterchangeScans
-    : Pass<"cpu-interchange-scans", "::mlir::func::FuncOp"> {
-  let summary = "run elementwise loops over columns on transposed tiles";
-  let description = [{
-    A loop whose body computes element by element, and whose iterations read or
-    write successive columns (a scan over the last axis), runs on tiles of as
-    many rows and iterations as a vector has elements: a tile is read row by
-    row and transposed in registers, its iterations run on vectors of one
-    element a row, and what they give is transposed back. Any direction, any
-    number of operands; what lies along rows is read where it lies. What is no
-    whole tile is read and written under masks. The loop must have a trip count
-    and no condition, and what it computes must not be able to fail.
+    Where iterations read or write successive columns (a scan over the last
+    axis), a tile is of as many rows and iterations as a vector has elements:
+    it is read row by row and transposed in registers, its iterations run on
+    vectors of one element a row, and what they give is transposed back. Any
+    direction, any number of operands; what lies along rows is read where it
+    lies.
 
     ```mlir
     %r = loop.loop (%t ...) trips(%n : i64)

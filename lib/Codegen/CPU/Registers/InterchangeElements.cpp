@@ -8,25 +8,17 @@
 
 // cpu-interchange-elements: a loop whose body computes element by element what
 // it carries becomes a loop over tiles of elements with the iterations inside:
-// a tile stays in vector registers for all of them.
+// a tile stays in vector registers for all of them. Where iterations read or
+// write columns, tiles of rows and iterations are transposed in registers.
 
+#include "ElementInterchange.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
-#include "loopc/Dialect/Nest/IR/Parallel.h"
-#include "loopc/Support/CpuModel.h"
-#include "loopc/Support/IndexEmitter.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Tensor/MergeGenerics.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc {
@@ -43,62 +35,118 @@ static constexpr unsigned kTemporaries = 3;
 /// Values that a loop may carry: twice the largest set of vector registers.
 static constexpr unsigned kMaxCarried = 64;
 
-/// True for what holds one number, in a tensor for an operation to read.
-static bool isScalarTensor(Operation *op) {
-  auto made = dyn_cast_or_null<tensor::FromElementsOp>(op);
-  return made && made.getType().getRank() == 0 &&
-         llvm::all_of(made->getUsers(), llvm::IsaPred<linalg::GenericOp>);
-}
-
 /// True for elements that tiles hold: truth values are bytes in memory.
 static bool isHeld(Type type) {
   return isVectorElement(type) || type.isInteger(1);
 }
 
-namespace {
-class ElementInterchange : IndexEmitter {
-public:
-  ElementInterchange(IRRewriter &rewriter, LoopOp loop, CpuModel cpu)
-      : IndexEmitter(loop.getLoc(), rewriter), rewriter(rewriter), loop(loop),
-        cpu(cpu) {}
+bool loop::isScalarTensor(Operation *op) {
+  auto made = dyn_cast_or_null<tensor::FromElementsOp>(op);
+  return made && made.getType().getRank() == 0 &&
+         llvm::all_of(made->getUsers(), llvm::IsaPred<linalg::GenericOp>);
+}
 
-  /// Why the loop stays as it is; "" where it can be interchanged.
-  std::string match();
-  void rewrite();
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
 
-private:
-  std::string matchCarried();
-  std::string matchGeneric(linalg::GenericOp op);
-  bool isOutside(Value value) { return loop.isDefinedOutsideOfLoop(value); }
+/// By how much `value` grows from one iteration to the next; none where that
+/// cannot be told.
+std::optional<int64_t> ElementInterchange::slope(Value value) {
+  if (isOutside(value))
+    return 0;
+  if (value == loop.getCounter())
+    return 1;
+  if (auto known = slopes.find(value); known != slopes.end())
+    return known->second;
+  std::optional<int64_t> found;
+  Operation *op = value.getDefiningOp();
+  if (op && isPure(op) && isa<arith::IndexCastOp>(op)) {
+    found = slope(op->getOperand(0));
+  } else if (op && isPure(op) && isa<arith::AddIOp, arith::SubIOp>(op)) {
+    std::optional<int64_t> x = slope(op->getOperand(0)),
+                           y = slope(op->getOperand(1));
+    // Numbers wrap around.
+    if (x && y)
+      found = isa<arith::AddIOp>(op) ? uint64_t(*x) + uint64_t(*y)
+                                     : uint64_t(*x) - uint64_t(*y);
+  }
+  slopes[value] = found;
+  return found;
+}
 
-  void planTile();
-  Value flat(Value tensor);
-  Value withElements(Value tensor, Type element);
-  void readAsBytes(Value tensor);
-  SmallVector<Value> makeTiles(SmallVector<Value> at, ValueRange outs);
-  SmallVector<Value> makeRow(SmallVector<Value> at, ValueRange outs);
-  SmallVector<Value> makeTile(ArrayRef<Value> at, ValueRange outs,
-                              bool inBounds);
-  Value read(Value tensor, AffineMap map, ArrayRef<Value> at, bool inBounds);
-  void cloneBody(linalg::GenericOp op, IRMapping &mapping);
+/// `value`, whose slope is known, in the iteration whose number `mapping` has
+/// for the counter; it is handed what is made on the way.
+Value ElementInterchange::evaluate(Value value, IRMapping &mapping) {
+  if (isOutside(value))
+    return value;
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    mapping.map(operand, evaluate(operand, mapping));
+  return b.clone(*op, mapping)->getResult(0);
+}
 
-  IRRewriter &rewriter;
-  LoopOp loop;
-  CpuModel cpu;
-  SmallVector<linalg::GenericOp> generics;
-  /// What the body does beside them, on scalars.
-  SmallVector<Operation *> scalars;
-  /// Outer operands of the body's operations, and how they are read.
-  llvm::MapVector<std::pair<Value, AffineMap>, Value> invariants;
-  SmallVector<OpFoldResult> dims;
-  /// Tensors of truth values, as bytes.
-  DenseMap<Value, Value> bytes;
-  bool flattened = false;
-  int64_t lanes = 0;
-  /// Ports whose results somebody reads.
-  SmallVector<unsigned> live;
-};
-} // namespace
+/// The part of `tensor` at `offsets`, along whose axes the axes `axes` of the
+/// space run; none where it is not read in vectors.
+std::optional<Part>
+ElementInterchange::partOf(Value tensor, ArrayRef<OpFoldResult> offsets,
+                           ArrayRef<std::optional<unsigned>> axes) {
+  Part part{Layout::Same, tensor, llvm::to_vector(offsets),
+            llvm::to_vector(axes)};
+  unsigned rank = axes.size();
+  std::optional<unsigned> along;
+  for (unsigned k = 0; k < rank; ++k)
+    if (axes[k] == dims.size() - 1)
+      along = k;
+  if (!along)
+    return part;
+  part.layout = Layout::Rows;
+  if (*along + 1 == rank)
+    return part;
+  // Successive iterations must be neighbours.
+  part.layout = Layout::Columns;
+  for (unsigned k = 0; k + 1 < rank; ++k)
+    if (auto value = dyn_cast<Value>(offsets[k]); value && !isOutside(value))
+      return std::nullopt;
+  auto position = dyn_cast<Value>(offsets.back());
+  std::optional<int64_t> step = position ? slope(position) : std::nullopt;
+  if (axes.back() || !step || (*step != 1 && *step != -1))
+    return std::nullopt;
+  part.backwards = *step < 0;
+  return part;
+}
+
+/// For each axis of a tensor of which `dropped` are left out, the axis of the
+/// space that `map` leads along it.
+static SmallVector<std::optional<unsigned>>
+spaceAxes(const llvm::SmallBitVector &dropped, AffineMap map) {
+  SmallVector<std::optional<unsigned>> axes;
+  unsigned next = 0;
+  for (unsigned k = 0; k < dropped.size(); ++k) {
+    axes.emplace_back();
+    if (!dropped.test(k))
+      axes.back() = cast<AffineDimExpr>(map.getResult(next++)).getPosition();
+  }
+  return axes;
+}
+
+bool ElementInterchange::readSlice(tensor::ExtractSliceOp slice,
+                                   AffineMap map) {
+  Key key{slice.getResult(), map};
+  if (reads.contains(key))
+    return true;
+  if (!isOutside(slice.getSource()) || !slice.hasUnitStride() ||
+      !isVectorElement(slice.getSourceType().getElementType()))
+    return false;
+  std::optional<Part> part = partOf(slice.getSource(), slice.getMixedOffsets(),
+                                    spaceAxes(slice.getDroppedDims(), map));
+  if (!part)
+    return false;
+  reads.insert({key, *part});
+  return true;
+}
 
 //===----------------------------------------------------------------------===//
 // What can be interchanged
@@ -110,38 +158,153 @@ std::string ElementInterchange::match() {
     return "a condition may end it between any two iterations";
   if (!loop.getTripCount() || isa<TensorType>(loop.getTripCount().getType()) ||
       loop.getNumCollected() || !loop.getSlices().empty())
-    return "it collects or slices values";
+    return "its trips, or the size of what it collects, are not known";
+  for (Operation &op : loop.getLoopBody()->without_terminator())
+    if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+      dims = resolveDims(b, loop.getLoc(), generic.getDpsInits()[0]);
+      break;
+    }
+  if (dims.empty())
+    return "it computes nothing element by element";
+  for (OpFoldResult dim : dims)
+    if (auto value = dyn_cast<Value>(dim); value && !isOutside(value))
+      return "its operations run over different elements";
+  if (std::string why = matchCarried(); !why.empty())
+    return why;
+  if (std::string why = matchBody(); !why.empty())
+    return why;
+  if (live.empty() && outPorts.empty())
+    return "nobody reads its tensors";
+  findColumns();
+  planTile();
+  bool slices = !writes.empty() || llvm::any_of(reads, [&](auto &read) {
+    return !isOutside(read.first.first);
+  });
+  if (!columns)
+    return slices ? "it reads and writes no columns" : "";
+  for (Operation *user : loop.getConditionArg().getUsers())
+    if (!isa<YieldOp>(user))
+      return "its body reads the condition";
+  return lanes < 2 ? "its elements are as wide as a vector" : "";
+}
+
+void ElementInterchange::findColumns() {
+  auto isColumn = [](auto &entry) {
+    return entry.second.layout == Layout::Columns;
+  };
+  columns = llvm::any_of(reads, isColumn) || llvm::any_of(writes, isColumn);
+}
+
+/// True for what is an element for each element of the space.
+bool ElementInterchange::isElementValue(Value value) {
+  if (auto arg = dyn_cast<BlockArgument>(value))
+    return arg.getOwner() == loop.getLoopBody();
+  Operation *op = value.getDefiningOp();
+  if (isOutside(value) || !isa<linalg::GenericOp, tensor::ExtractSliceOp>(op))
+    return false;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return slice.getResultType().getRank() ==
+               static_cast<int64_t>(dims.size()) &&
+           readSlice(slice, b.getMultiDimIdentityMap(dims.size()));
+  return true;
+}
+
+/// Carried value `port`, into which each iteration writes its part.
+bool ElementInterchange::matchAccumulator(unsigned port) {
+  Value arg = loop.getCarriedArgs()[port];
+  auto insert =
+      loop.getYield().getCarried()[port].getDefiningOp<tensor::InsertSliceOp>();
+  if (!insert || insert.getDest() != arg || !arg.hasOneUse() ||
+      !insert->hasOneUse() || insert->getBlock() != loop.getLoopBody() ||
+      !insert.hasUnitStride() ||
+      !isVectorElement(insert.getDestType().getElementType()) ||
+      insert.getSourceType().getRank() != static_cast<int64_t>(dims.size()) ||
+      !isElementValue(insert.getSource()))
+    return false;
+  for (auto [k, size] :
+       llvm::enumerate(resolveDims(b, loop.getLoc(), insert.getSource())))
+    if (!isEqualConstantIntOrValue(size, dims[k]))
+      return false;
+  std::optional<Part> part =
+      partOf(arg, insert.getMixedOffsets(),
+             spaceAxes(insert.getDroppedDims(),
+                       b.getMultiDimIdentityMap(dims.size())));
+  if (!part || part->layout == Layout::Same)
+    return false;
+  part->port = port;
+  part->source = insert.getSource();
+  writes.insert({insert, *part});
+  outPorts.push_back(port);
+  return true;
+}
+
+std::string ElementInterchange::matchCarried() {
+  if (loop.getNumCarried() > kMaxCarried)
+    return "it carries more values than there are registers";
+  for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
+    Value arg = loop.getCarriedArgs()[k];
+    Value next = loop.getYield().getCarried()[k];
+    auto type = dyn_cast<RankedTensorType>(arg.getType());
+    if (!type) {
+      if (isa<TensorType>(arg.getType()) || !loop.getResult(k).use_empty())
+        return "a scalar that it carries is read behind it";
+      continue;
+    }
+    if (next.getDefiningOp<tensor::InsertSliceOp>()) {
+      if (!matchAccumulator(k))
+        return "a value that it collects is not written in vectors";
+      continue;
+    }
+    if (!isHeld(type.getElementType()) ||
+        type.getRank() != static_cast<int64_t>(dims.size()) ||
+        !isElementValue(next) ||
+        !llvm::equal(resolveDims(b, loop.getLoc(), loop.getInits()[k]), dims,
+                     isEqualConstantIntOrValue))
+      return "a value that it carries is not computed element by element";
+    if (!loop.getResult(k).use_empty())
+      live.push_back(k);
+    for (Operation *user : arg.getUsers())
+      if (!isa<linalg::GenericOp, YieldOp>(user) && !writes.contains(user) &&
+          !isa<tensor::InsertSliceOp>(user))
+        return "it reads what it carries otherwise than element by element";
+  }
+  // A yielded argument must be elements, too.
+  for (Value next : loop.getYield().getCarried())
+    if (auto arg = dyn_cast<BlockArgument>(next);
+        arg && isa<TensorType>(arg.getType()))
+      for (unsigned port : outPorts)
+        if (arg == loop.getCarriedArgs()[port])
+          return "it reads what it collects";
+  return "";
+}
+
+std::string ElementInterchange::matchBody() {
   for (Operation &op : loop.getLoopBody()->without_terminator()) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
       if (std::string why = matchGeneric(generic); !why.empty())
         return why;
-      generics.push_back(generic);
       continue;
     }
-    if (isScalarTensor(&op))
+    if (isa<tensor::EmptyOp>(op) || isScalarTensor(&op) || writes.contains(&op))
       continue;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      for (Operation *user : slice->getUsers())
+        if (!isa<linalg::GenericOp, YieldOp>(user) && !writes.contains(user))
+          return "a slice is not read element by element";
+      continue;
+    }
     if (!isOnScalars(loop, op))
       return ("'" + op.getName().getStringRef() +
               "' is not computed element by element")
           .str();
-    scalars.push_back(&op);
   }
-  if (generics.empty())
-    return "it computes nothing element by element";
-  dims = resolveDims(b, loop.getLoc(), generics.front().getDpsInits()[0]);
-  for (linalg::GenericOp op : generics)
-    if (!llvm::equal(resolveDims(b, loop.getLoc(), op.getDpsInits()[0]), dims,
-                     isEqualConstantIntOrValue))
-      return "its operations run over different elements";
-  for (OpFoldResult dim : dims)
-    if (auto value = dyn_cast<Value>(dim); value && !isOutside(value))
-      return "its operations run over different elements";
-  return matchCarried();
+  return "";
 }
 
 std::string ElementInterchange::matchGeneric(linalg::GenericOp op) {
-  unsigned loops = op.getNumLoops();
-  if (!isElementwise(op))
+  if (!isElementwise(op) || op.getNumLoops() != dims.size() ||
+      !llvm::equal(resolveDims(b, loop.getLoc(), op.getDpsInits()[0]), dims,
+                   isEqualConstantIntOrValue))
     return "an operation of its body is not computed element by element";
   for (Operation &inner : op.getBody()->without_terminator()) {
     if (isa<arith::ConstantOp>(inner))
@@ -151,314 +314,89 @@ std::string ElementInterchange::matchGeneric(linalg::GenericOp op) {
               "' is not computed in vectors")
           .str();
     for (Value operand : inner.getOperands())
-      if (!isOutside(operand) && operand.getParentBlock() != op.getBody() &&
-          isa<TensorType>(operand.getType()))
-        return "an operation of its body is not computed element by element";
+      if (!operand.getType().isIntOrIndexOrFloat())
+        return "an operation of its body is not computed in vectors";
   }
-  for (OpOperand &operand : op->getOpOperands()) {
-    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-    if (!type)
-      continue;
-    if (!isHeld(type.getElementType()))
+  for (Type type : op.getResultTypes())
+    if (!isHeld(getElementTypeOrSelf(type)))
       return "its elements are not held in vectors";
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    if (isScalarTensor(operand.get().getDefiningOp()))
-      continue;
-    if (!isOutside(operand.get()) && !map.isIdentity())
-      return "elements depend on others of the iteration before";
-    // Along the last axis neighbours are read as they lie, or one for all.
-    if (!map.isProjectedPermutation())
-      return "an operand is not read element by element";
-    for (auto [k, expr] : llvm::enumerate(map.getResults()))
-      if (expr.isFunctionOfDim(loops - 1) && k + 1 != map.getNumResults())
-        return "an operand is read across its rows";
-  }
+  for (OpOperand *operand : op.getDpsInputOperands())
+    if (std::string why = matchOperand(op, *operand); !why.empty())
+      return why;
   return "";
 }
 
-std::string ElementInterchange::matchCarried() {
-  if (loop.getNumCarried() > kMaxCarried)
-    return "it carries more values than there are registers";
-  YieldOp yield = loop.getYield();
-  for (unsigned k = 0; k < loop.getNumCarried(); ++k) {
-    Value arg = loop.getCarriedArgs()[k], next = yield.getCarried()[k];
-    if (!loop.getResult(k).use_empty())
-      live.push_back(k);
-    if (!isa<RankedTensorType>(arg.getType())) {
-      if (!loop.getResult(k).use_empty() || isa<TensorType>(arg.getType()))
-        return "a scalar that it carries is read behind it";
-      continue;
-    }
-    auto made = next.getDefiningOp<linalg::GenericOp>();
-    auto carried = llvm::is_contained(loop.getCarriedArgs(), next);
-    if ((!made || !llvm::is_contained(generics, made)) && !carried)
-      return "a value that it carries is not computed in it";
-    auto type = cast<RankedTensorType>(arg.getType());
-    if (type.getRank() != static_cast<int64_t>(dims.size()) ||
-        !isHeld(type.getElementType()))
-      return "its elements are not held in vectors";
-    if (!llvm::equal(resolveDims(b, loop.getLoc(), loop.getInits()[k]), dims,
-                     isEqualConstantIntOrValue))
-      return "what it carries may have another shape than what it computes";
-    for (Operation *user : arg.getUsers())
-      if (!isa<linalg::GenericOp, YieldOp>(user))
-        return "it reads what it carries otherwise than element by element";
+std::string ElementInterchange::matchOperand(linalg::GenericOp op,
+                                             OpOperand &operand) {
+  Value value = operand.get();
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type) {
+    if (isOutside(value))
+      reads.insert({{value, map}, Part{Layout::Same, value, {}, {}}});
+    return "";
   }
-  return live.empty() ? "nobody reads its tensors" : "";
+  if (!map.isProjectedPermutation())
+    return "an operand is not read element by element";
+  if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+      slice && !isOutside(slice))
+    return readSlice(slice, map) ? "" : "a slice is not read in vectors";
+  if (!isOutside(value)) {
+    if (isScalarTensor(value.getDefiningOp()))
+      return "";
+    auto arg = dyn_cast<BlockArgument>(value);
+    bool collected = arg && llvm::any_of(outPorts, [&](unsigned port) {
+                       return arg == loop.getCarriedArgs()[port];
+                     });
+    return map.isIdentity() && !collected
+               ? ""
+               : "elements depend on others of the iteration before";
+  }
+  if (!isHeld(type.getElementType()))
+    return "its elements are not held in vectors";
+  SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0));
+  std::optional<Part> part = partOf(
+      value, offsets, spaceAxes(llvm::SmallBitVector(type.getRank()), map));
+  if (!part)
+    return "an operand is read across its rows";
+  reads.insert({{value, map}, *part});
+  return "";
 }
 
-//===----------------------------------------------------------------------===//
-// Tiles
-//===----------------------------------------------------------------------===//
-
+/// How many elements are a tile, and whether all are one row. What is
+/// transposed is as wide as a vector of the widest type that the loop computes
+/// with; other tiles are as many vectors as fit into the registers.
 void ElementInterchange::planTile() {
   unsigned bits = 8, values = kTemporaries;
   auto count = [&](Type type) {
     ++values;
-    bits = std::max(bits, getElementTypeOrSelf(type).getIntOrFloatBitWidth());
+    type = getElementTypeOrSelf(type);
+    if (type.isIntOrFloat())
+      bits = std::max(bits, type.getIntOrFloatBitWidth());
   };
-  flattened = dims.size() > 1;
-  for (Value arg : loop.getCarriedArgs())
+  for (auto [port, arg] : llvm::enumerate(loop.getCarriedArgs()))
     if (isa<TensorType>(arg.getType()))
       count(arg.getType());
   llvm::SmallDenseSet<Value> seen;
-  for (linalg::GenericOp op : generics)
-    for (OpOperand *input : op.getDpsInputOperands()) {
-      AffineMap map = op.getMatchingIndexingMap(input);
-      flattened &= map.isIdentity() || map.getNumResults() == 0;
-      if (isOutside(input->get()) && seen.insert(input->get()).second)
-        count(input->get().getType());
-    }
+  for (auto &[key, part] : reads)
+    if (seen.insert(key.first).second)
+      count(part.tensor.getType());
+  if (columns) {
+    loop.walk([&](linalg::GenericOp op) {
+      for (Operation &inner : op.getBody()->without_terminator())
+        llvm::for_each(inner.getResultTypes(), count);
+    });
+    lanes = std::min<int64_t>(cpu.lanesOf(bits), CpuModel::kSquareLanes);
+    return;
+  }
+  flattened = dims.size() > 1 && llvm::all_of(reads, [](auto &read) {
+                AffineMap map = read.first.second;
+                return map.isIdentity() || map.getNumResults() == 0;
+              });
   // Widths that are no power of two are split badly.
   unsigned unroll = llvm::bit_floor(
       std::clamp(cpu.registers / values, 1u, CpuModel::kChains));
   lanes = std::max<int64_t>(1, cpu.lanesOf(bits)) * unroll;
-}
-
-/// `tensor` with one axis for all, where that is done.
-Value ElementInterchange::flat(Value tensor) {
-  auto type = dyn_cast<RankedTensorType>(tensor.getType());
-  if (!flattened || !type || type.getRank() < 2)
-    return tensor;
-  SmallVector<ReassociationIndices> group{
-      llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))};
-  return tensor::CollapseShapeOp::create(b, tensor, group);
-}
-
-/// `tensor` of truth values as bytes, or the other way.
-Value ElementInterchange::withElements(Value tensor, Type element) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Value empty =
-      tensor::EmptyOp::create(b, resolveDims(b, b.getLoc(), tensor), element);
-  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
-  SmallVector<utils::IteratorType> kinds(type.getRank(),
-                                         utils::IteratorType::parallel);
-  return linalg::GenericOp::create(
-             b, TypeRange{empty.getType()}, ValueRange{tensor},
-             ValueRange{empty}, maps, kinds,
-             [&](OpBuilder &inner, Location loc, ValueRange args) {
-               Value made =
-                   element.isInteger(1)
-                       ? arith::TruncIOp::create(inner, loc, element, args[0])
-                             .getResult()
-                       : arith::ExtUIOp::create(inner, loc, element, args[0])
-                             .getResult();
-               linalg::YieldOp::create(inner, loc, made);
-             })
-      .getResult(0);
-}
-
-void ElementInterchange::readAsBytes(Value tensor) {
-  auto type = dyn_cast<RankedTensorType>(tensor.getType());
-  if (type && type.getElementType().isInteger(1) && type.getRank() > 0 &&
-      !bytes.contains(tensor))
-    bytes[tensor] = withElements(tensor, b.getI8Type());
-}
-
-/// A vector of the elements of `tensor` at the tile that begins at `at`.
-Value ElementInterchange::read(Value tensor, AffineMap map, ArrayRef<Value> at,
-                               bool inBounds) {
-  auto type = dyn_cast<RankedTensorType>(tensor.getType());
-  if (!type)
-    return widen(b, tensor, lanes);
-  if (Value held = bytes.lookup(tensor)) {
-    Value vector = read(held, map, at, inBounds);
-    return arith::TruncIOp::create(b, VectorType::get({lanes}, b.getI1Type()),
-                                   vector);
-  }
-  tensor = flat(tensor);
-  type = cast<RankedTensorType>(tensor.getType());
-  SmallVector<Value> place;
-  bool along = false;
-  for (AffineExpr expr : map.getResults()) {
-    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-    along |= dim + 1 == map.getNumDims();
-    place.push_back(at[dim]);
-  }
-  if (!along)
-    return widen(b, tensor::ExtractOp::create(b, tensor, place), lanes);
-  Value padding =
-      arith::ConstantOp::create(b, b.getZeroAttr(type.getElementType()));
-  return vector::TransferReadOp::create(
-      b, VectorType::get({lanes}, type.getElementType()), tensor, place,
-      padding, ArrayRef<bool>{inBounds});
-}
-
-void ElementInterchange::cloneBody(linalg::GenericOp op, IRMapping &mapping) {
-  for (OpOperand *input : op.getDpsInputOperands()) {
-    Value value = input->get();
-    Value vector =
-        isOutside(value)
-            ? invariants.lookup({value, op.getMatchingIndexingMap(input)})
-            : mapping.lookup(value);
-    mapping.map(op.getMatchingBlockArgument(input), vector);
-  }
-  SmallVector<Value> yielded = cloneWide(b, *op.getBody(), mapping, lanes);
-  mapping.map(op.getResults(), yielded);
-}
-
-/// All iterations of the tile that begins at `at`; returns `outs` with it.
-SmallVector<Value> ElementInterchange::makeTile(ArrayRef<Value> at,
-                                                ValueRange outs,
-                                                bool inBounds) {
-  AffineMap identity =
-      AffineMap::getMultiDimIdentityMap(at.size(), b.getContext());
-  for (linalg::GenericOp op : generics)
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (isOutside(input->get())) {
-        AffineMap map = op.getMatchingIndexingMap(input);
-        bool all = flattened && map.getNumResults() > 0;
-        AffineMap how = all         ? identity
-                        : flattened ? AffineMap::get(1, 0, b.getContext())
-                                    : map;
-        invariants[{input->get(), map}] = read(input->get(), how, at, inBounds);
-      }
-  SmallVector<Value> inits;
-  for (Value init : loop.getInits())
-    inits.push_back(isa<TensorType>(init.getType())
-                        ? read(init, identity, at, inBounds)
-                        : init);
-  auto inner = LoopOp::create(b, loop.getCounter().getType(),
-                              loop.getConditionArg().getType(),
-                              loop.getTripCount(), Value(), inits);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToEnd(inner.getLoopBody());
-    IRMapping mapping;
-    mapping.map(loop.getLoopBody()->getArguments(),
-                inner.getLoopBody()->getArguments());
-    for (Operation &op : loop.getLoopBody()->without_terminator()) {
-      if (auto generic = dyn_cast<linalg::GenericOp>(op))
-        cloneBody(generic, mapping);
-      else if (isScalarTensor(&op))
-        mapping.map(op.getResult(0), mapping.lookupOrDefault(op.getOperand(0)));
-      else
-        b.clone(op, mapping);
-    }
-    YieldOp yield = loop.getYield();
-    SmallVector<Value> next;
-    for (Value value : yield.getCarried())
-      next.push_back(mapping.lookupOrDefault(value));
-    YieldOp::create(b, mapping.lookupOrDefault(yield.getCondition()), next,
-                    ValueRange());
-  }
-  SmallVector<Value> results;
-  for (auto [port, out] : llvm::zip(live, outs)) {
-    Value vector = inner.getResult(port);
-    auto held = VectorType::get({lanes}, getElementTypeOrSelf(out.getType()));
-    if (vector.getType() != held)
-      vector = arith::ExtUIOp::create(b, held, vector);
-    results.push_back(vector::TransferWriteOp::create(b, vector, out, at,
-                                                      ArrayRef<bool>{inBounds})
-                          .getResult());
-  }
-  return results;
-}
-
-/// The tiles of one row: whole ones, then what is left.
-SmallVector<Value> ElementInterchange::makeRow(SmallVector<Value> at,
-                                               ValueRange outs) {
-  Value extent;
-  if (flattened) {
-    extent = index(1);
-    for (OpFoldResult dim : dims)
-      extent = b.createOrFold<arith::MulIOp>(
-          extent, getValueOrCreateConstantIndexOp(b, b.getLoc(), dim));
-  } else {
-    extent = getValueOrCreateConstantIndexOp(b, b.getLoc(), dims.back());
-  }
-  Value step = index(lanes);
-  Value rest = b.createOrFold<arith::RemUIOp>(extent, step);
-  Value whole = b.createOrFold<arith::SubIOp>(extent, rest);
-  SmallVector<Value> values(outs);
-  for (bool inBounds : {true, false}) {
-    auto tiles = scf::ForOp::create(
-        b, inBounds ? index(0) : whole, inBounds ? whole : extent, step, values,
-        [&](OpBuilder &, Location, Value number, ValueRange carried) {
-          SmallVector<Value> place(at);
-          place.push_back(number);
-          scf::YieldOp::create(b, makeTile(place, carried, inBounds));
-        });
-    markParallel(tiles);
-    values.assign(tiles.getResults().begin(), tiles.getResults().end());
-  }
-  return values;
-}
-
-/// Loops over the rows behind those of `at`, then over tiles of each.
-SmallVector<Value> ElementInterchange::makeTiles(SmallVector<Value> at,
-                                                 ValueRange outs) {
-  size_t rows = flattened ? 0 : dims.size() - 1;
-  if (at.size() == rows)
-    return makeRow(at, outs);
-  Value extent =
-      getValueOrCreateConstantIndexOp(b, b.getLoc(), dims[at.size()]);
-  auto nest = scf::ForOp::create(
-      b, index(0), extent, index(1), outs,
-      [&](OpBuilder &, Location, Value row, ValueRange carried) {
-        at.push_back(row);
-        scf::YieldOp::create(b, makeTiles(at, carried));
-      });
-  markParallel(nest);
-  return SmallVector<Value>(nest.getResults());
-}
-
-void ElementInterchange::rewrite() {
-  b.setInsertionPoint(loop);
-  planTile();
-  for (Value init : loop.getInits())
-    readAsBytes(init);
-  for (linalg::GenericOp op : generics)
-    for (OpOperand *input : op.getDpsInputOperands())
-      if (isOutside(input->get()))
-        readAsBytes(input->get());
-  SmallVector<Value> outs;
-  for (unsigned port : live) {
-    Type element = getElementTypeOrSelf(loop.getResult(port).getType());
-    if (element.isInteger(1))
-      element = b.getI8Type();
-    outs.push_back(flat(tensor::EmptyOp::create(b, dims, element)));
-  }
-  SmallVector<Value> results = makeTiles({}, outs);
-  b.setInsertionPoint(loop);
-  for (auto [port, value] : llvm::zip(live, results)) {
-    auto type = cast<RankedTensorType>(loop.getResult(port).getType());
-    Value whole = value;
-    if (flattened && type.getRank() > 1) {
-      auto [shape, dynamic] = decomposeMixedValues(dims);
-      SmallVector<ReassociationIndices> group{
-          llvm::to_vector<2>(llvm::seq<int64_t>(0, type.getRank()))};
-      whole = tensor::ExpandShapeOp::create(
-          b,
-          RankedTensorType::get(shape, getElementTypeOrSelf(value.getType())),
-          value, group, dims);
-    }
-    if (type.getElementType().isInteger(1))
-      whole = withElements(whole, type.getElementType());
-    rewriter.replaceAllUsesWith(loop.getResult(port),
-                                b.createOrFold<tensor::CastOp>(type, whole));
-  }
-  rewriter.eraseOp(loop);
 }
 
 namespace {
@@ -487,7 +425,10 @@ struct CpuInterchangeElements
         continue;
       }
       remarkDone(loop.getLoc(), "InterchangeElements",
-                 "all iterations of a tile of elements run in registers");
+                 interchange.hasColumns()
+                     ? "tiles of rows and iterations are transposed in "
+                       "registers"
+                     : "all iterations of a tile of elements run in registers");
       interchange.rewrite();
       ++numInterchanged;
     }

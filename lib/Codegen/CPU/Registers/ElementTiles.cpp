@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The code of an interchanged scan: loops over tiles of rows, over as many
-// iterations, and over each of these.
+// The code of an interchanged loop: loops over tiles of elements, and over the
+// iterations of each; with columns over blocks of as many iterations as a tile
+// has rows, and over each of these.
 
+#include "ElementInterchange.h"
 #include "Rows/VectorElements.h"
-#include "ScanInterchange.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -23,9 +25,14 @@ using namespace loopc::loop;
 // Vectors
 //===----------------------------------------------------------------------===//
 
+/// The one group of all axes of a tensor of rank `rank`.
+static SmallVector<ReassociationIndices> allAxes(int64_t rank) {
+  return {llvm::to_vector<2>(llvm::seq<int64_t>(0, rank))};
+}
+
 /// A loop whose body the builder stands in; its yield is left to the caller.
-scf::ForOp ScanInterchange::openLoop(Value begin, Value end, Value step,
-                                     ValueRange inits) {
+scf::ForOp ElementInterchange::openLoop(Value begin, Value end, Value step,
+                                        ValueRange inits) {
   auto made = scf::ForOp::create(b, begin, end, step, inits);
   if (!made.getBody()->empty())
     rewriter.eraseOp(made.getBody()->getTerminator());
@@ -33,9 +40,47 @@ scf::ForOp ScanInterchange::openLoop(Value begin, Value end, Value step,
   return made;
 }
 
+/// `tensor` with one axis for all, where that is done.
+Value ElementInterchange::flat(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!flattened || type.getRank() < 2)
+    return tensor;
+  return tensor::CollapseShapeOp::create(b, tensor, allAxes(type.getRank()));
+}
+
+/// `tensor` of truth values as bytes, or the other way.
+Value ElementInterchange::withElements(Value tensor, Type element) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty =
+      tensor::EmptyOp::create(b, resolveDims(b, b.getLoc(), tensor), element);
+  SmallVector<AffineMap> maps(2, b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> kinds(type.getRank(),
+                                         utils::IteratorType::parallel);
+  return linalg::GenericOp::create(
+             b, TypeRange{empty.getType()}, ValueRange{tensor},
+             ValueRange{empty}, maps, kinds,
+             [&](OpBuilder &inner, Location loc, ValueRange args) {
+               Value made =
+                   element.isInteger(1)
+                       ? arith::TruncIOp::create(inner, loc, element, args[0])
+                             .getResult()
+                       : arith::ExtUIOp::create(inner, loc, element, args[0])
+                             .getResult();
+               linalg::YieldOp::create(inner, loc, made);
+             })
+      .getResult(0);
+}
+
+void ElementInterchange::readAsBytes(Value tensor) {
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  if (type && type.getElementType().isInteger(1) && type.getRank() > 0 &&
+      !bytes.contains(tensor))
+    bytes[tensor] = withElements(tensor, b.getI8Type());
+}
+
 /// Memory on the stack for one tile; made where the function begins, once for
 /// all iterations of what is around the loop.
-Value ScanInterchange::makeScratch(Type element) {
+Value ElementInterchange::makeScratch(Type element) {
   OpBuilder::InsertionGuard guard(b);
   auto function = loop->getParentOfType<func::FuncOp>();
   b.setInsertionPointToStart(&function.getBody().front());
@@ -44,12 +89,13 @@ Value ScanInterchange::makeScratch(Type element) {
 }
 
 /// Where the part of the iteration that `mapping` is for begins.
-SmallVector<Value> ScanInterchange::placeOf(const Part &part, const Tile &tile,
-                                            IRMapping &mapping) {
+SmallVector<Value> ElementInterchange::placeOf(const Part &part,
+                                               const Tile &tile,
+                                               IRMapping &mapping) {
   SmallVector<Value> place;
   for (auto [offset, axis] : llvm::zip(part.offsets, part.axes)) {
     auto value = dyn_cast<Value>(offset);
-    Value at = value ? mapping.lookupOrDefault(value) : asIndex(offset);
+    Value at = value ? mapping.lookupOrDefault(value) : toValue(offset);
     if (axis)
       at = isConstantIntValue(offset, 0)
                ? tile.at[*axis]
@@ -59,21 +105,33 @@ SmallVector<Value> ScanInterchange::placeOf(const Part &part, const Tile &tile,
   return place;
 }
 
-Value ScanInterchange::readPart(const Part &part, const Tile &tile,
-                                IRMapping &mapping) {
-  SmallVector<Value> place = placeOf(part, tile, mapping);
-  if (part.layout == Layout::Same)
-    return widen(b, tensor::ExtractOp::create(b, part.tensor, place), lanes);
-  Type element = getElementTypeOrSelf(part.tensor.getType());
-  Value read =
-      vector::TransferReadOp::create(b, vectorOf(element), part.tensor, place,
-                                     zero(element), ArrayRef<bool>{tile.whole});
-  return read;
+/// A vector of what the elements of `tile` read of `part`.
+Value ElementInterchange::readPart(const Part &part, const Tile &tile,
+                                   IRMapping &mapping) {
+  if (!isa<TensorType>(part.tensor.getType()))
+    return widen(b, part.tensor, lanes);
+  Value held = bytes.lookup(part.tensor);
+  Value tensor = held ? held : part.tensor;
+  Type element = getElementTypeOrSelf(tensor.getType());
+  Value vector;
+  if (part.layout == Layout::Same) {
+    SmallVector<Value> place = placeOf(part, tile, mapping);
+    vector = widen(b, tensor::ExtractOp::create(b, tensor, place), lanes);
+  } else {
+    SmallVector<Value> place =
+        flattened ? tile.at : placeOf(part, tile, mapping);
+    vector = vector::TransferReadOp::create(b, vectorOf(element), flat(tensor),
+                                            place, zero(element),
+                                            ArrayRef<bool>{tile.whole});
+  }
+  return held ? arith::TruncIOp::create(b, vectorOf(b.getI1Type()), vector)
+                    .getResult()
+              : vector;
 }
 
 /// The row of a tile's memory that iteration `step` of `steps` has.
-Value ScanInterchange::columnOf(const Part &part, const Steps &steps,
-                                Value step) {
+Value ElementInterchange::columnOf(const Part &part, const Steps &steps,
+                                   Value step) {
   if (!part.backwards)
     return step;
   Value last = b.createOrFold<arith::SubIOp>(steps.count, index(1));
@@ -81,8 +139,10 @@ Value ScanInterchange::columnOf(const Part &part, const Steps &steps,
 }
 
 /// Where row `row` of the tile begins. Behind the last row it is the last one.
-SmallVector<Value> ScanInterchange::rowPlace(const Part &part, const Tile &tile,
-                                             const Steps &steps, int64_t row) {
+SmallVector<Value> ElementInterchange::rowPlace(const Part &part,
+                                                const Tile &tile,
+                                                const Steps &steps,
+                                                int64_t row) {
   Value counter = b.createOrFold<arith::IndexCastOp>(
       loop.getCounter().getType(), steps.first);
   IRMapping mapping;
@@ -99,7 +159,7 @@ SmallVector<Value> ScanInterchange::rowPlace(const Part &part, const Tile &tile,
   SmallVector<Value> place;
   for (auto [offset, axis] :
        llvm::drop_end(llvm::zip(part.offsets, part.axes))) {
-    Value at = asIndex(offset);
+    Value at = toValue(offset);
     if (axis) {
       at = b.createOrFold<arith::AddIOp>(at, tile.at[*axis]);
       if (*axis + 1 == dims.size())
@@ -113,7 +173,7 @@ SmallVector<Value> ScanInterchange::rowPlace(const Part &part, const Tile &tile,
 
 /// The columns of a square tile as rows: in step s numbers whose bit s differs
 /// in row and column change places.
-SmallVector<Value> ScanInterchange::transpose(SmallVector<Value> rows) {
+SmallVector<Value> ElementInterchange::transpose(SmallVector<Value> rows) {
   for (int64_t bit = 1; bit < lanes; bit *= 2)
     for (int64_t k = 0; k < lanes; ++k) {
       if (k & bit)
@@ -131,8 +191,8 @@ SmallVector<Value> ScanInterchange::transpose(SmallVector<Value> rows) {
 }
 
 /// Reads what the iterations `steps` read of the rows of `tile`.
-void ScanInterchange::loadTile(Part &part, const Tile &tile,
-                               const Steps &steps) {
+void ElementInterchange::loadTile(Part &part, const Tile &tile,
+                                  const Steps &steps) {
   Type element = getElementTypeOrSelf(part.tensor.getType());
   part.scratch = makeScratch(element);
   AffineMapAttr minor = AffineMapAttr::get(
@@ -153,8 +213,8 @@ void ScanInterchange::loadTile(Part &part, const Tile &tile,
 }
 
 /// Writes what the iterations `steps` gave for the rows of `tile` into `out`.
-Value ScanInterchange::storeTile(Part &part, const Tile &tile,
-                                 const Steps &steps, Value out) {
+Value ElementInterchange::storeTile(Part &part, const Tile &tile,
+                                    const Steps &steps, Value out) {
   Type element = getElementTypeOrSelf(out.getType());
   AffineMapAttr minor = AffineMapAttr::get(
       AffineMap::getMinorIdentityMap(part.axes.size(), 1, b.getContext()));
@@ -185,8 +245,9 @@ Value ScanInterchange::storeTile(Part &part, const Tile &tile,
 // Iterations
 //===----------------------------------------------------------------------===//
 
-void ScanInterchange::cloneGeneric(linalg::GenericOp op, IRMapping &mapping,
-                                   function_ref<Value(Value, AffineMap)> read) {
+void ElementInterchange::cloneGeneric(
+    linalg::GenericOp op, IRMapping &mapping,
+    function_ref<Value(Value, AffineMap)> read) {
   for (OpOperand *input : op.getDpsInputOperands())
     mapping.map(op.getMatchingBlockArgument(input),
                 read(input->get(), op.getMatchingIndexingMap(input)));
@@ -194,21 +255,15 @@ void ScanInterchange::cloneGeneric(linalg::GenericOp op, IRMapping &mapping,
   mapping.map(op.getResults(), yielded);
 }
 
-/// Iteration `step` of `steps`; returns what it carries on.
-SmallVector<Value> ScanInterchange::makeStep(const Tile &tile,
-                                             const Steps &steps, Value step,
-                                             ValueRange carried) {
-  IRMapping mapping;
-  Value number = b.createOrFold<arith::AddIOp>(steps.first, step);
-  mapping.map(loop.getCounter(), b.createOrFold<arith::IndexCastOp>(
-                                     loop.getCounter().getType(), number));
-  mapping.map(loop.getCarriedArgs(), carried);
+/// The iteration whose number, condition and carried values `mapping` has: with
+/// columns it is `step` of `steps`. Returns what it carries on.
+SmallVector<Value> ElementInterchange::makeStep(const Tile &tile,
+                                                const Steps &steps, Value step,
+                                                IRMapping &mapping) {
   DenseMap<Key, Value> known = invariants;
   auto read = [&](Value value, AffineMap map) -> Value {
     if (Value mapped = mapping.lookupOrNull(value))
       return widen(b, mapped, lanes);
-    if (!isa<TensorType>(value.getType()))
-      return widen(b, value, lanes);
     Value &vector = known[{value, map}];
     if (!vector) {
       const Part &part = reads.find({value, map})->second;
@@ -236,6 +291,8 @@ SmallVector<Value> ScanInterchange::makeStep(const Tile &tile,
       else
         out = writeRow(part, tile, vector, out, mapping);
       mapping.map(op.getResult(0), out);
+    } else if (isScalarTensor(&op)) {
+      mapping.map(op.getResult(0), mapping.lookupOrDefault(op.getOperand(0)));
     } else if (!isa<tensor::EmptyOp, tensor::ExtractSliceOp>(op)) {
       b.clone(op, mapping);
     }
@@ -253,8 +310,9 @@ SmallVector<Value> ScanInterchange::makeStep(const Tile &tile,
 }
 
 /// Neighbours of the last axis, written where they lie.
-Value ScanInterchange::writeRow(const Part &part, const Tile &tile,
-                                Value vector, Value out, IRMapping &mapping) {
+Value ElementInterchange::writeRow(const Part &part, const Tile &tile,
+                                   Value vector, Value out,
+                                   IRMapping &mapping) {
   AffineMapAttr minor = AffineMapAttr::get(
       AffineMap::getMinorIdentityMap(part.axes.size(), 1, b.getContext()));
   Value mask;
@@ -267,9 +325,9 @@ Value ScanInterchange::writeRow(const Part &part, const Tile &tile,
 }
 
 /// The iterations `steps` of `tile`.
-SmallVector<Value> ScanInterchange::makeSteps(const Tile &tile,
-                                              const Steps &steps,
-                                              ValueRange carried) {
+SmallVector<Value> ElementInterchange::makeSteps(const Tile &tile,
+                                                 const Steps &steps,
+                                                 ValueRange carried) {
   for (auto &[key, part] : reads)
     if (part.layout == Layout::Columns)
       loadTile(part, tile, steps);
@@ -280,8 +338,13 @@ SmallVector<Value> ScanInterchange::makeSteps(const Tile &tile,
   {
     OpBuilder::InsertionGuard guard(b);
     auto all = openLoop(index(0), steps.count, index(1), carried);
-    scf::YieldOp::create(b, makeStep(tile, steps, all.getInductionVar(),
-                                     all.getRegionIterArgs()));
+    Value step = all.getInductionVar();
+    Value number = b.createOrFold<arith::AddIOp>(steps.first, step);
+    IRMapping mapping;
+    mapping.map(loop.getCounter(), b.createOrFold<arith::IndexCastOp>(
+                                       loop.getCounter().getType(), number));
+    mapping.map(loop.getCarriedArgs(), all.getRegionIterArgs());
+    scf::YieldOp::create(b, makeStep(tile, steps, step, mapping));
     next.assign(all.getResults().begin(), all.getResults().end());
   }
   for (auto &[op, part] : writes)
@@ -294,10 +357,25 @@ SmallVector<Value> ScanInterchange::makeSteps(const Tile &tile,
 // Tiles
 //===----------------------------------------------------------------------===//
 
+/// What carried value `port` begins with in `tile`.
+Value ElementInterchange::readInit(unsigned port, const Tile &tile) {
+  Value init = loop.getInits()[port];
+  if (!isa<TensorType>(init.getType()))
+    return init;
+  Part whole{Layout::Rows,
+             init,
+             SmallVector<OpFoldResult>(dims.size(), b.getIndexAttr(0)),
+             {}};
+  for (unsigned axis = 0; axis < dims.size(); ++axis)
+    whole.axes.push_back(axis);
+  IRMapping none;
+  return readPart(whole, tile, none);
+}
+
 /// All iterations of `tile`; returns `outs` with it: what is written in the
 /// iterations, then the carried elements that are read behind them.
-SmallVector<Value> ScanInterchange::makeTile(const Tile &tile,
-                                             ValueRange outs) {
+SmallVector<Value> ElementInterchange::makeTile(const Tile &tile,
+                                                ValueRange outs) {
   invariants.clear();
   IRMapping none;
   for (auto &[key, part] : reads)
@@ -308,51 +386,67 @@ SmallVector<Value> ScanInterchange::makeTile(const Tile &tile,
         }))
       invariants[key] = readPart(part, tile, none);
   SmallVector<Value> carried(loop.getInits());
-  for (auto [k, init] : llvm::enumerate(carried))
-    if (isa<TensorType>(init.getType()) && !llvm::is_contained(outPorts, k)) {
-      Part whole{Layout::Rows,
-                 init,
-                 SmallVector<OpFoldResult>(dims.size(), b.getIndexAttr(0)),
-                 {}};
-      for (unsigned axis = 0; axis < dims.size(); ++axis)
-        whole.axes.push_back(axis);
-      carried[k] = readPart(whole, tile, none);
-    }
   for (auto [port, out] : llvm::zip(outPorts, outs))
     carried[port] = out;
+  for (unsigned k = 0; k < carried.size(); ++k)
+    if (!llvm::is_contained(outPorts, k))
+      carried[k] = readInit(k, tile);
+  carried =
+      columns ? makeTransposed(tile, carried) : makeIterations(tile, carried);
+  SmallVector<Value> results;
+  for (unsigned port : outPorts)
+    results.push_back(carried[port]);
+  for (auto [port, out] : llvm::zip(live, outs.drop_front(outPorts.size()))) {
+    VectorType held = vectorOf(out.getType());
+    Value vector = carried[port];
+    if (vector.getType() != held)
+      vector = arith::ExtUIOp::create(b, held, vector);
+    results.push_back(vector::TransferWriteOp::create(
+                          b, vector, out, tile.at, ArrayRef<bool>{tile.whole})
+                          .getResult());
+  }
+  return results;
+}
+
+/// All iterations, one by one.
+SmallVector<Value> ElementInterchange::makeIterations(const Tile &tile,
+                                                      ValueRange carried) {
+  auto inner = LoopOp::create(b, loop.getCounter().getType(),
+                              loop.getConditionArg().getType(),
+                              loop.getTripCount(), Value(), carried);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToEnd(inner.getLoopBody());
+  IRMapping mapping;
+  mapping.map(loop.getLoopBody()->getArguments(),
+              inner.getLoopBody()->getArguments());
+  SmallVector<Value> next = makeStep(tile, Steps(), Value(), mapping);
+  YieldOp::create(b, mapping.lookupOrDefault(loop.getYield().getCondition()),
+                  next, ValueRange());
+  return llvm::to_vector(ValueRange(inner.getResults()));
+}
+
+/// All iterations, so many as a tile has rows at once; then those that are
+/// left.
+SmallVector<Value>
+ElementInterchange::makeTransposed(const Tile &tile,
+                                   SmallVector<Value> carried) {
   Value trips = tripsAsIndex(b, b.getLoc(), loop.getTripCount());
   Value width = index(lanes);
   Value rest = b.createOrFold<arith::RemUIOp>(trips, width);
   Value whole = b.createOrFold<arith::SubIOp>(trips, rest);
   carried =
       makeBlocks(tile, b.createOrFold<arith::DivUIOp>(trips, width), carried);
-  {
-    OpBuilder::InsertionGuard guard(b);
-    auto last = openLoop(whole, trips, width, carried);
-    Steps steps{last.getInductionVar(), rest, /*whole=*/false};
-    scf::YieldOp::create(b, makeSteps(tile, steps, last.getRegionIterArgs()));
-    carried.assign(last.getResults().begin(), last.getResults().end());
-  }
-  SmallVector<Value> results;
-  for (unsigned port : outPorts)
-    results.push_back(carried[port]);
-  Value mask;
-  if (!tile.whole)
-    mask = vector::CreateMaskOp::create(b, vectorOf(b.getI1Type()), tile.rows);
-  AffineMapAttr minor = AffineMapAttr::get(
-      AffineMap::getMinorIdentityMap(dims.size(), 1, b.getContext()));
-  for (auto [port, out] : llvm::zip(live, outs.drop_front(outPorts.size())))
-    results.push_back(vector::TransferWriteOp::create(
-                          b, out.getType(), carried[port], out, tile.at, minor,
-                          mask, b.getBoolArrayAttr({true}))
-                          ->getResult(0));
-  return results;
+  OpBuilder::InsertionGuard guard(b);
+  auto last = openLoop(whole, trips, width, carried);
+  Steps steps{last.getInductionVar(), rest, /*whole=*/false};
+  scf::YieldOp::create(b, makeSteps(tile, steps, last.getRegionIterArgs()));
+  return llvm::to_vector(ValueRange(last.getResults()));
 }
 
 /// `count` times as many iterations as a tile has. It is a loop.loop, as it
 /// may take long (loop_cancel).
-SmallVector<Value> ScanInterchange::makeBlocks(const Tile &tile, Value count,
-                                               ValueRange carried) {
+SmallVector<Value> ElementInterchange::makeBlocks(const Tile &tile, Value count,
+                                                  ValueRange carried) {
   Type i64 = b.getI64Type();
   auto blocks = LoopOp::create(b, i64, b.getI1Type(),
                                b.createOrFold<arith::IndexCastOp>(i64, count),
@@ -369,19 +463,31 @@ SmallVector<Value> ScanInterchange::makeBlocks(const Tile &tile, Value count,
   return llvm::to_vector(ValueRange(blocks.getResults()));
 }
 
-/// Loops over the rows, then over tiles of each.
-SmallVector<Value> ScanInterchange::makeTiles(SmallVector<Value> outs) {
+/// Loops over the rows, then over tiles of each: whole ones, then what is left.
+SmallVector<Value> ElementInterchange::makeTiles(SmallVector<Value> outs) {
   OpBuilder::InsertionGuard outer(b);
   Tile tile{{}, true, {}};
   SmallVector<scf::ForOp> nest;
-  for (OpFoldResult dim : ArrayRef(dims).drop_back()) {
-    nest.push_back(openLoop(index(0), asIndex(dim), index(1), outs));
+  Value extent = index(1);
+  for (OpFoldResult dim :
+       flattened ? ArrayRef(dims) : ArrayRef(dims).take_back())
+    extent = b.createOrFold<arith::MulIOp>(extent, toValue(dim));
+  for (OpFoldResult dim :
+       ArrayRef(dims).drop_back(flattened ? dims.size() : 1)) {
+    nest.push_back(openLoop(index(0), toValue(dim), index(1), outs));
     tile.at.push_back(nest.back().getInductionVar());
     outs = llvm::to_vector_of<Value>(nest.back().getRegionIterArgs());
   }
-  Value extent = asIndex(dims.back()), step = index(lanes);
+  Value step = index(lanes);
   Value rest = b.createOrFold<arith::RemUIOp>(extent, step);
   Value whole = b.createOrFold<arith::SubIOp>(extent, rest);
+  auto close = [&](scf::ForOp made, ValueRange yielded) {
+    scf::YieldOp::create(b, yielded);
+    // What iterations write into slices is not told apart here.
+    if (!columns)
+      markParallel(made);
+    outs.assign(made.getResults().begin(), made.getResults().end());
+  };
   for (bool inBounds : {true, false}) {
     OpBuilder::InsertionGuard guard(b);
     auto tiles = openLoop(inBounds ? index(0) : whole,
@@ -390,33 +496,54 @@ SmallVector<Value> ScanInterchange::makeTiles(SmallVector<Value> outs) {
     here.at.push_back(tiles.getInductionVar());
     here.whole = inBounds;
     here.rows = inBounds ? step : rest;
-    scf::YieldOp::create(b, makeTile(here, tiles.getRegionIterArgs()));
-    outs.assign(tiles.getResults().begin(), tiles.getResults().end());
+    close(tiles, makeTile(here, tiles.getRegionIterArgs()));
   }
   for (scf::ForOp rows : llvm::reverse(nest)) {
     b.setInsertionPointToEnd(rows.getBody());
-    scf::YieldOp::create(b, outs);
-    outs.assign(rows.getResults().begin(), rows.getResults().end());
+    close(rows, SmallVector<Value>(outs));
   }
   return outs;
 }
 
-void ScanInterchange::rewrite() {
+/// What the elements of carried value `port` are written into.
+Value ElementInterchange::makeOut(unsigned port) {
+  Type element = getElementTypeOrSelf(loop.getResult(port).getType());
+  if (element.isInteger(1))
+    element = b.getI8Type();
+  return flat(tensor::EmptyOp::create(b, dims, element));
+}
+
+/// What was written, as the type that the loop gave.
+Value ElementInterchange::unflatten(Value tensor, RankedTensorType type) {
+  if (flattened) {
+    auto [shape, dynamic] = decomposeMixedValues(dims);
+    tensor = tensor::ExpandShapeOp::create(
+        b, RankedTensorType::get(shape, getElementTypeOrSelf(tensor.getType())),
+        tensor, allAxes(dims.size()), dims);
+  }
+  if (getElementTypeOrSelf(tensor.getType()) != type.getElementType())
+    tensor = withElements(tensor, type.getElementType());
+  return b.createOrFold<tensor::CastOp>(type, tensor);
+}
+
+void ElementInterchange::rewrite() {
   b.setInsertionPoint(loop);
+  for (unsigned k = 0; k < loop.getNumCarried(); ++k)
+    readAsBytes(loop.getInits()[k]);
+  for (auto &[key, part] : reads)
+    readAsBytes(part.tensor);
   SmallVector<Value> outs;
   for (unsigned port : outPorts)
     outs.push_back(loop.getInits()[port]);
-  for (unsigned port : live) {
-    Type element = getElementTypeOrSelf(loop.getResult(port).getType());
-    outs.push_back(tensor::EmptyOp::create(b, dims, element));
-  }
+  for (unsigned port : live)
+    outs.push_back(makeOut(port));
   SmallVector<Value> results = makeTiles(outs);
   b.setInsertionPoint(loop);
   SmallVector<unsigned> ports(outPorts);
   llvm::append_range(ports, live);
-  for (auto [port, value] : llvm::zip(ports, results))
-    rewriter.replaceAllUsesWith(
-        loop.getResult(port),
-        b.createOrFold<tensor::CastOp>(loop.getResult(port).getType(), value));
+  for (auto [port, value] : llvm::zip(ports, results)) {
+    auto type = cast<RankedTensorType>(loop.getResult(port).getType());
+    rewriter.replaceAllUsesWith(loop.getResult(port), unflatten(value, type));
+  }
   rewriter.eraseOp(loop);
 }

@@ -6,13 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A loop that cpu-interchange-scans turns inside out: what it is found to be,
-// and what is made of it.
+// A loop that cpu-interchange-elements turns inside out: what it is found to
+// be, and what is made of it.
 
-#ifndef LOOPC_LIB_CODEGEN_CPU_REGISTERS_SCANINTERCHANGE_H
-#define LOOPC_LIB_CODEGEN_CPU_REGISTERS_SCANINTERCHANGE_H
+#ifndef LOOPC_LIB_CODEGEN_CPU_REGISTERS_ELEMENTINTERCHANGE_H
+#define LOOPC_LIB_CODEGEN_CPU_REGISTERS_ELEMENTINTERCHANGE_H
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/CpuModel.h"
 #include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -31,7 +32,8 @@ enum class Layout {
   Columns ///< neighbours are what successive iterations read or write
 };
 
-/// The part of a tensor that an iteration reads or writes.
+/// The part of a tensor that an iteration reads or writes, or a number that all
+/// elements read.
 struct Part {
   Layout layout;
   mlir::Value tensor;
@@ -49,15 +51,19 @@ struct Part {
   mlir::Value source = {};
 };
 
+/// True for what holds one number, in a tensor for an operation to read.
+bool isScalarTensor(mlir::Operation *op);
+
 /// Turns one loop inside out.
-class ScanInterchange : IndexEmitter {
+class ElementInterchange : IndexEmitter {
 public:
-  ScanInterchange(mlir::IRRewriter &rewriter, LoopOp loop, unsigned vectorBits)
+  ElementInterchange(mlir::IRRewriter &rewriter, LoopOp loop, CpuModel cpu)
       : IndexEmitter(loop.getLoc(), rewriter), rewriter(rewriter), loop(loop),
-        vectorBits(vectorBits) {}
+        cpu(cpu) {}
 
   /// Why the loop stays as it is; "" where it can be interchanged.
   std::string match();
+  bool hasColumns() const { return columns; }
   void rewrite();
 
 private:
@@ -89,12 +95,11 @@ private:
                              llvm::ArrayRef<mlir::OpFoldResult> offsets,
                              llvm::ArrayRef<std::optional<unsigned>> axes);
   bool readSlice(mlir::tensor::ExtractSliceOp slice, mlir::AffineMap map);
+  void findColumns();
+  void planTile();
   std::optional<int64_t> slope(mlir::Value value);
   mlir::Value evaluate(mlir::Value value, mlir::IRMapping &mapping);
 
-  mlir::Value asIndex(mlir::OpFoldResult value) {
-    return mlir::getValueOrCreateConstantIndexOp(b, b.getLoc(), value);
-  }
   mlir::VectorType vectorOf(mlir::Type element) {
     return mlir::VectorType::get({lanes}, mlir::getElementTypeOrSelf(element));
   }
@@ -105,6 +110,12 @@ private:
                             mlir::Value step, mlir::ValueRange inits);
   mlir::Value makeScratch(mlir::Type element);
 
+  mlir::Value flat(mlir::Value tensor);
+  mlir::Value unflatten(mlir::Value tensor, mlir::RankedTensorType type);
+  mlir::Value withElements(mlir::Value tensor, mlir::Type element);
+  void readAsBytes(mlir::Value tensor);
+  mlir::Value makeOut(unsigned port);
+  mlir::Value readInit(unsigned port, const Tile &tile);
   llvm::SmallVector<mlir::Value> placeOf(const Part &part, const Tile &tile,
                                          mlir::IRMapping &mapping);
   mlir::Value readPart(const Part &part, const Tile &tile,
@@ -119,7 +130,7 @@ private:
 
   llvm::SmallVector<mlir::Value> makeStep(const Tile &tile, const Steps &steps,
                                           mlir::Value step,
-                                          mlir::ValueRange carried);
+                                          mlir::IRMapping &mapping);
   void cloneGeneric(
       mlir::linalg::GenericOp op, mlir::IRMapping &mapping,
       llvm::function_ref<mlir::Value(mlir::Value, mlir::AffineMap)> read);
@@ -127,17 +138,22 @@ private:
                        mlir::Value out, mlir::IRMapping &mapping);
   llvm::SmallVector<mlir::Value> makeSteps(const Tile &tile, const Steps &steps,
                                            mlir::ValueRange carried);
+  llvm::SmallVector<mlir::Value> makeIterations(const Tile &tile,
+                                                mlir::ValueRange carried);
+  llvm::SmallVector<mlir::Value>
+  makeTransposed(const Tile &tile, llvm::SmallVector<mlir::Value> carried);
   llvm::SmallVector<mlir::Value> makeBlocks(const Tile &tile, mlir::Value count,
                                             mlir::ValueRange carried);
   llvm::SmallVector<mlir::Value> makeTile(const Tile &tile,
                                           mlir::ValueRange outs);
   llvm::SmallVector<mlir::Value> makeTiles(llvm::SmallVector<mlir::Value> outs);
-  void planLanes();
 
   mlir::IRRewriter &rewriter;
   LoopOp loop;
-  unsigned vectorBits;
+  CpuModel cpu;
   int64_t lanes = 0;
+  bool columns = false;   ///< some part lies in columns
+  bool flattened = false; ///< all elements are one row
   llvm::SmallVector<mlir::OpFoldResult> dims;
   /// What `slope` said of numbers of the body.
   llvm::DenseMap<mlir::Value, std::optional<int64_t>> slopes;
@@ -145,6 +161,8 @@ private:
   llvm::MapVector<Key, Part> reads;
   /// What is written, by the insertion.
   llvm::MapVector<mlir::Operation *, Part> writes;
+  /// Tensors of truth values, as bytes.
+  llvm::DenseMap<mlir::Value, mlir::Value> bytes;
   /// Ports of the carried values that are elements, and whose results somebody
   /// reads.
   llvm::SmallVector<unsigned> live;
@@ -154,4 +172,4 @@ private:
 };
 } // namespace loopc::loop
 
-#endif // LOOPC_LIB_CODEGEN_CPU_REGISTERS_SCANINTERCHANGE_H
+#endif // LOOPC_LIB_CODEGEN_CPU_REGISTERS_ELEMENTINTERCHANGE_H

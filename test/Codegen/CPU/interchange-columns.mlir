@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s --loopc-set-target="vector-bits=128" --cpu-interchange-scans --canonicalize --cse | FileCheck %s
-// RUN: loopc-opt %s --cpu-interchange-scans --remark-format=emitRemark \
+// RUN: loopc-opt %s --loopc-set-target="vector-bits=128" --cpu-interchange-elements --canonicalize --cse | FileCheck %s
+// RUN: loopc-opt %s --cpu-interchange-elements --remark-format=emitRemark \
 // RUN:   --remarks-filter=loop 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
 
 #one = affine_map<(i) -> (i)>
@@ -47,7 +47,7 @@ func.func @columns(%n: i64, %x: tensor<8x?xf32>, %s0: tensor<8xf32>, %acc: tenso
   return %r#0, %r#1 : tensor<8xf32>, tensor<8x?xf32>
 }
 
-// REMARK: "iterations run one by one: it reads and writes no columns"
+// REMARK: "iterations run outside, elements inside: it reads and writes no columns"
 // CHECK-LABEL: func @rows(
 // CHECK-NOT: vector
 func.func @rows(%n: i64, %x: tensor<?x8xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
@@ -68,8 +68,8 @@ func.func @rows(%n: i64, %x: tensor<?x8xf32>, %s0: tensor<8xf32>) -> tensor<8xf3
 
 // A condition may end it; a stride of two leaves iterations out; a sum that may
 // fail.
-// REMARK: "iterations run one by one: a condition may end it between any two iterations"
-// REMARK: "iterations run one by one: a slice is not read in vectors"
+// REMARK: "iterations run outside, elements inside: a condition may end it between any two iterations"
+// REMARK: "iterations run outside, elements inside: a slice is not read in vectors"
 // CHECK-LABEL: func @left_alone(
 // CHECK-NOT: vector
 func.func @left_alone(%n: i64, %go: i1, %x: tensor<8x?xf32>, %s0: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
