@@ -32,12 +32,11 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+import loopc
 import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
-
-import loopc
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]
@@ -72,7 +71,9 @@ class LargeModel:
         self.has_specials = self.type != np.int32 and self.dice.random() < 0.3
         self.threads = self.dice.choice((1, 1, 2, 3, 4))
         self.level = self.dice.choice((2, 2, 2, 3, 1))
-        some = [max(1, self.dice.choice(EXTENTS) + self.dice.choice((-1, 0, 0, 1))) for _ in range(3)]
+        some = [
+            max(1, self.dice.choice(EXTENTS) + self.dice.choice((-1, 0, 0, 1))) for _ in range(3)
+        ]
         #: Few different ones, so that values fit each other.
         self.extents = [*some, self.dice.randint(1, 5)]
         self.nodes: list[onnx.NodeProto] = []
@@ -142,7 +143,9 @@ class LargeModel:
         """Within the limit; in one of two ways, as what comes behind a product is fused with it."""
         if self.has_specials:
             size = self.add("Abs", [value.name], value.shape)
-            fits = self.add("LessOrEqual", [size.name, self.constant(LIMIT, self.type)], value.shape)
+            fits = self.add(
+                "LessOrEqual", [size.name, self.constant(LIMIT, self.type)], value.shape
+            )
             if self.dice.random() < 0.3:
                 most = self.constant(2**20, self.type)
                 finite = self.add("Less", [size.name, most], value.shape)
@@ -213,7 +216,9 @@ class LargeModel:
         kernel = [self.dice.choice((1, 2, 3, 5)) for _ in range(axes)]
         steps = [self.dice.choice((1, 1, 2, 3)) for _ in range(axes)]
         gaps = [self.dice.choice((1, 1, 2)) for _ in range(axes)]
-        pads = [self.dice.randint(0, 2) for _ in range(2 * axes)]
+        # Whether a padded 0 times an infinite weight is no number, or nothing, nobody has said.
+        most = 0 if self.has_specials else 2
+        pads = [self.dice.randint(0, most) for _ in range(2 * axes)]
         sizes = []
         for k, extent in enumerate(x.shape[2:]):
             span = extent + pads[k] + pads[k + axes] - (kernel[k] - 1) * gaps[k] - 1
@@ -414,7 +419,9 @@ class LargeModel:
         if scans:
             rows = self.source((trips, *row.shape))
             body = helper.make_graph(self.nodes, "body", info[:2], info[2:])
-            node = helper.make_node("Scan", [init.name, rows.name], names, body=body, num_scan_inputs=1)
+            node = helper.make_node(
+                "Scan", [init.name, rows.name], names, body=body, num_scan_inputs=1
+            )
         else:
             head = [
                 helper.make_tensor_value_info(self.fresh(), TensorProto.INT64, ()),
@@ -445,6 +452,7 @@ class LargeModel:
         graph = helper.make_graph(self.nodes, "large", self.inputs, outputs, self.initializers)
         opset = helper.make_opsetid("", 21)
         return helper.make_model(graph, opset_imports=[opset], ir_version=10)
+
 
 def problem(made: LargeModel) -> str:
     """What is wrong with the results of loopc; nothing where they are right."""
@@ -495,7 +503,8 @@ def main() -> int:
             print(f"{seed} ({setting}): {text}", flush=True)
             if options.keep:
                 onnx.save(made.model, options.keep / f"large-{seed}.onnx")
-                np.savez(options.keep / f"large-{seed}.npz", **made.feeds)
+                arrays: dict[str, Any] = dict(made.feeds)
+                np.savez(options.keep / f"large-{seed}.npz", **arrays)
     print(f"{end - begin} models: {failures} failures, {unfit} that the reference refuses")
     return 1 if failures else 0
 
