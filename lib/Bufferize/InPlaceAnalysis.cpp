@@ -28,6 +28,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SubsetOpInterface.h"
@@ -509,13 +510,27 @@ bool FunctionAnalysis::mayRead(OpOperand &use) {
          });
 }
 
+/// True if elements of `value`, a slice, may lie at one place: along an axis
+/// with a stride of 0.
+static bool mayRepeatElements(Value value) {
+  auto slice = value.getDefiningOp<tensor::ExtractSliceOp>();
+  return slice &&
+         llvm::any_of(
+             llvm::zip_equal(slice.getMixedStrides(), slice.getMixedSizes()),
+             [](auto axis) {
+               auto [stride, size] = axis;
+               return getConstantIntValue(stride).value_or(0) == 0 &&
+                      getConstantIntValue(size).value_or(2) > 1;
+             });
+}
+
 void FunctionAnalysis::addValue(Value value) {
   if (!isa<TensorType>(value.getType()))
     return;
   numbers[value] = sets.size();
   leaders.push_back(sets.size());
   AliasSet &set = sets.emplace_back();
-  set.isReadOnly = !state.isWritable(value);
+  set.isReadOnly = !state.isWritable(value) || mayRepeatElements(value);
   for (OpOperand &use : value.getUses()) {
     if (mayRead(use))
       if (std::optional<Read> read = conflicts.makeRead(use))

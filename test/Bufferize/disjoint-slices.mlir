@@ -90,3 +90,35 @@ func.func @by_any_step(%x: tensor<10xf32>, %y: tensor<5xf32>, %f: f32, %step: in
   %put = tensor.insert_slice %y into %all[4] [5] [%step] : tensor<5xf32> into tensor<10xf32>
   return %put, %part : tensor<10xf32>, tensor<2xf32>
 }
+
+// All elements of the slice lie at one place: what is computed of them is
+// written elsewhere.
+// CHECK-LABEL: func.func @repeated(
+// CHECK-SAME: %[[X:[^:]+]]: memref<5xf32
+// CHECK: %[[AT:.*]] = memref.alloc() {{.*}} : memref<4xf32>
+// CHECK: memref.copy %{{.*}}, %[[AT]]
+// CHECK: linalg.generic {{.*}} outs(%[[AT]] : memref<4xf32>)
+// CHECK-LABEL: func.func @maybe_repeated(
+// CHECK: memref.copy
+// CHECK: linalg.generic
+func.func @repeated(%x: tensor<5xf32> {bufferization.writable = true}, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %s = tensor.extract_slice %x[2] [4] [0] : tensor<5xf32> to tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<4xf32>) outs(%s : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+func.func @maybe_repeated(%x: tensor<5xf32> {bufferization.writable = true}, %y: tensor<4xf32>, %step: index) -> tensor<4xf32> {
+  %s = tensor.extract_slice %x[2] [4] [%step] : tensor<5xf32> to tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<4xf32>) outs(%s : tensor<4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = arith.addf %a, %o : f32
+    linalg.yield %0 : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

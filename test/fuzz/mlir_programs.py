@@ -321,13 +321,15 @@ class _Generator:
         line = f"tensor.insert {{}} into {{}}[{places}] : {x.type}"
         block.values.append(self.emit(block, line, x.elem, x.shape, x.type, put, y, x))
 
-    def place(self, shape: Sequence[int], sizes: Sequence[int]) -> tuple[tuple[Array, ...], str]:
-        """Where a part of `sizes` elements is in a tensor, forwards or backwards."""
+    def place(
+        self, shape: Sequence[int], sizes: Sequence[int], repeats: bool = False
+    ) -> tuple[tuple[Array, ...], str]:
+        """Where a part of `sizes` elements is in a tensor: forwards, backwards or again and again."""
         begins, steps = [], []
         for extent, size in zip(shape, sizes, strict=True):
-            step = self.random.choice([1, 1, 1, 1, 2, 3, -1, -2])
+            step = self.random.choice([1, 1, 1, 1, 2, 3, -1, -2, *([0, 0, 0] if repeats else [])])
             if abs(step) * (size - 1) >= extent:
-                step = 1 if step > 0 else -1
+                step = 1 if step >= 0 else -1
             reach = abs(step) * (size - 1)
             begins.append(self.random.randrange(extent - reach) + (reach if step < 0 else 0))
             steps.append(step)
@@ -349,7 +351,8 @@ class _Generator:
         sizes = [self.random.randrange(1, extent + 1) for extent in x.shape]
         kept = [size for size in sizes if size != 1 or self.chance(0.5)]
         part = tensor_type(x.elem, kept)
-        (source, cut_at), (target, put_at) = (self.place(x.shape, sizes) for _ in range(2))
+        target, put_at = self.place(x.shape, sizes)
+        source, cut_at = self.place(x.shape, sizes, repeats=self.chance(0.2))
 
         def put(some: Array, tensor: Array) -> Array:
             made = tensor.copy()
@@ -361,6 +364,8 @@ class _Generator:
 
         line = f"tensor.extract_slice {{}}{cut_at} : {kind} to {part}"
         cut = self.emit(block, line, x.elem, kept, part, take, x)
+        if self.chance(0.5):
+            block.values.append(cut)
         line = f"tensor.insert_slice {{}} into {{}}{put_at} : {part} into {kind}"
         block.values.append(self.emit(block, line, x.elem, x.shape, kind, put, cut, y))
 

@@ -216,6 +216,12 @@ class LayerKinds(OpenLayers):
                     starts[k] = dice.randrange(extent) if extent else 0
                     room = (extent - 1 - starts[k]) // steps[k] if steps[k] > 0 else starts[k]
                     sizes[k] = min(sizes[k], max(0, room + 1), extent)
+        if strict:
+            # What ends before the first element is refused for any extent, as it can never run.
+            sizes = [
+                min(size, start + 1) if step < 0 else size
+                for start, size, step in zip(starts, sizes, steps, strict=True)
+            ]
         layer = self.net.add_slice(a.tensor, starts, sizes, steps)
         layer.mode = mode
         layer.axes = axes

@@ -88,6 +88,8 @@ private:
   IRRewriter &rewriter;
   ImplicitLocOpBuilder b;
   LoopOp loop;
+  /// What `canBeComputedBefore` has said of operations in the body.
+  DenseMap<Operation *, bool> computable;
 };
 } // namespace
 
@@ -158,16 +160,24 @@ void CheckHoisting::foldSigns() {
           rewriter.replaceOp(select, select.getFalseValue());
 }
 
-/// True if `value` depends on nothing in the loop but the iteration's number.
+/// True if `value` depends on nothing in the loop but the iteration's number,
+/// and may be computed for an iteration that does not happen: that is what a
+/// check's numbers are computed for where it holds.
 bool CheckHoisting::canBeComputedBefore(Value value) {
   if (loop.isDefinedOutsideOfLoop(value) || value == loop.getCounter())
     return true;
   Operation *made = value.getDefiningOp();
-  return made && made->getBlock() == loop.getLoopBody() &&
-         made->getNumRegions() == 0 && isPure(made) &&
-         llvm::all_of(made->getOperands(), [&](Value operand) {
-           return canBeComputedBefore(operand);
-         });
+  if (!made || made->getBlock() != loop.getLoopBody() ||
+      made->getNumRegions() != 0)
+    return false;
+  auto [known, isNew] = computable.try_emplace(made, false);
+  if (!isNew)
+    return known->second;
+  bool can = mayRunBeforeChecks(made) &&
+             llvm::all_of(made->getOperands(), [&](Value operand) {
+               return canBeComputedBefore(operand);
+             });
+  return computable[made] = can;
 }
 
 /// What `value` is in `iteration`.

@@ -8,6 +8,7 @@
 
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -221,7 +222,7 @@ static bool hoistBound(Value bound, scf::ForOp nest) {
   if (nest.isDefinedOutsideOfLoop(bound))
     return true;
   Operation *op = bound.getDefiningOp();
-  if (!op || op->getNumRegions() != 0 || !isPure(op) ||
+  if (!op || op->getNumRegions() != 0 || !isSafeToSpeculate(op) ||
       !llvm::all_of(op->getOperands(),
                     [&](Value value) { return hoistBound(value, nest); }))
     return false;

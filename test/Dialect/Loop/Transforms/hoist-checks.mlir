@@ -196,3 +196,39 @@ func.func @unchanged(%n: i64, %ok: i1, %s0: i64) -> i64 {
   }
   return %r : i64
 }
+
+// Numbers of a message are computed even where the loop makes no trip and for
+// an iteration that does not happen: a remainder may be one by 0 there, and an
+// element beyond the end.
+// CHECK-LABEL: func @numbers_of_messages(
+// CHECK-NOT: loop.check
+// CHECK: loop.loop
+// CHECK: arith.remsi
+// CHECK: loop.check %{{.*}}, "row {}"
+// CHECK-LABEL: func @elements_of_messages(
+// CHECK-NOT: loop.check
+// CHECK: loop.loop
+// CHECK: loop.check %{{.*}}, "row {}"
+func.func @numbers_of_messages(%n: i64, %d: i64, %extent: index, %s0: i64) -> i64 {
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
+    %p = arith.index_cast %i : i64 to index
+    %row = arith.remsi %i, %d : i64
+    %ok = arith.cmpi ult, %p, %extent : index
+    loop.check %ok, "row {}"(%row : i64)
+    %t = arith.addi %s, %row : i64
+    loop.yield while(%c : i1) carried(%t : i64)
+  }
+  return %r : i64
+}
+
+func.func @elements_of_messages(%n: i64, %x: tensor<?xi64>, %extent: index, %s0: i64) -> i64 {
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
+    %p = arith.index_cast %i : i64 to index
+    %row = tensor.extract %x[%p] : tensor<?xi64>
+    %ok = arith.cmpi ult, %p, %extent : index
+    loop.check %ok, "row {}"(%row : i64)
+    %t = arith.addi %s, %row : i64
+    loop.yield while(%c : i1) carried(%t : i64)
+  }
+  return %r : i64
+}
