@@ -45,6 +45,8 @@ struct Axis {
 
 /// Extents from here on are more than memory has, and no i64 in the end.
 static constexpr double kLargestExtent = 0x1p62;
+/// Images lie along the last two axes.
+static constexpr int64_t kImageAxes = 2;
 /// Elements are repeated up to so many times without a table.
 static constexpr double kMostRepeats = 1 << 16;
 
@@ -169,14 +171,26 @@ static Value nearestTable(NodeLowering &l, const Options &options,
       });
 }
 
-/// How often each element of the axis stands in the result, if that is known,
-/// more than once, and they stand one behind the other; else 0.
+/// True if a whole scale repeats each element of the axis: the middle of an
+/// element of the result, (x + 0.5) / scale, or its begin, x / scale, is
+/// rounded down.
+static bool repeatsElements(const Options &options) {
+  StringRef mode = options.coordinates, nearest = options.nearest;
+  if (mode == "asymmetric" || mode == "tf_half_pixel_for_nn")
+    return nearest == "floor";
+  bool isMiddle = mode == "half_pixel" || mode == "half_pixel_symmetric" ||
+                  mode == "pytorch_half_pixel";
+  return isMiddle && nearest.starts_with("round_prefer");
+}
+
+/// How often each element of the axis stands in the result, if that is known
+/// and they stand one behind the other; else 0.
 static int64_t repeatsOf(const Options &options, const Axis &axis) {
   FloatAttr constant;
   if (axis.begin || !matchPattern(axis.scale, m_Constant(&constant)))
     return 0;
   double scale = constant.getValueAsDouble();
-  if (scale < 2 || scale > kMostRepeats || scale != std::floor(scale))
+  if (scale < 1 || scale > kMostRepeats || scale != std::floor(scale))
     return 0;
   int64_t times = static_cast<int64_t>(scale);
   std::optional<int64_t> from = getConstantIntValue(axis.from);
@@ -184,14 +198,7 @@ static int64_t repeatsOf(const Options &options, const Axis &axis) {
   // By sizes the scale may have been rounded.
   if (axis.isBySize && (!from || !to || *to != *from * times))
     return 0;
-  // The middle of an element of the result, (x + 0.5) / times, or its begin,
-  // x / times, is rounded down.
-  StringRef mode = options.coordinates, nearest = options.nearest;
-  if (mode == "asymmetric" || mode == "tf_half_pixel_for_nn")
-    return nearest == "floor" ? times : 0;
-  bool isMiddle = mode == "half_pixel" || mode == "half_pixel_symmetric" ||
-                  mode == "pytorch_half_pixel";
-  return isMiddle && nearest.starts_with("round_prefer") ? times : 0;
+  return repeatsElements(options) ? times : 0;
 }
 
 /// All axes at once: each element of the result is one of the input.
@@ -236,6 +243,41 @@ static Value resizeNearest(NodeLowering &l, const Options &options, Value x,
         Value value = tensor::ExtractOp::create(b, loc, x, from);
         return cut ? s.select(cut, outside, value) : value;
       });
+}
+
+/// The same where sizes are known to the run alone: of twice as many rows and
+/// columns, which most of them turn out to be, each element is repeated.
+///
+///   %r = scf.if %are_twice { x[i / 2, j / 2] } else { x[rows[i], columns[j]] }
+static Value resizeNearestBySizes(NodeLowering &l, const Options &options,
+                                  Value x, ArrayRef<Axis> axes) {
+  constexpr int64_t kTimes = 2;
+  auto isOpen = [](const Axis &axis) {
+    return axis.isBySize &&
+           !(getConstantIntValue(axis.from) && getConstantIntValue(axis.to));
+  };
+  if (!repeatsElements(options) || llvm::none_of(axes, isOpen) ||
+      llvm::any_of(
+          axes, [](const Axis &axis) { return axis.begin || !axis.isBySize; }))
+    return resizeNearest(l, options, x, axes);
+  // Batches and channels stay.
+  int64_t images = cast<RankedTensorType>(x.getType()).getRank() - kImageAxes;
+  SmallVector<Axis> twice(axes);
+  Value areTwice;
+  for (Axis &axis : twice) {
+    int64_t times = axis.axis >= images ? kTimes : 1;
+    Value fits = compare(l, IP::eq, axis.to, l.mul(axis.from, l.fold(times)));
+    areTwice = areTwice ? both(l, areTwice, fits) : fits;
+    axis.scale = l.constant(l.b.getF64Type(), times);
+    axis.isBySize = false;
+  }
+  auto make = [&](ArrayRef<Axis> of) {
+    return [&l, &options, x, of](OpBuilder &, Location loc) {
+      scf::YieldOp::create(l.b, loc, resizeNearest(l, options, x, of));
+    };
+  };
+  return scf::IfOp::create(l.b, l.b.getLoc(), areTwice, make(twice), make(axes))
+      .getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -471,8 +513,6 @@ static Value resizeSmooth(NodeLowering &l, const Options &options, Value x,
                             return NodeLowering::castScalar(
                                 b, loc, e[0], isUnsigned, compute, false);
                           });
-  // Images lie along the last two axes.
-  constexpr int64_t kImageAxes = 2;
   int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(value.getType()).getShape());
@@ -572,7 +612,7 @@ static LogicalResult resizeBy(NodeLowering &l, const Options &options,
     return !axis.begin && sameExtent(axis.from, axis.to) && isOne(axis.scale);
   });
   if (options.mode == Mode::Nearest) {
-    l.setResult(resizeNearest(l, options, x, axes));
+    l.setResult(resizeNearestBySizes(l, options, x, axes));
     return success();
   }
   if (failed(requireArithmetic(l, 0)))
