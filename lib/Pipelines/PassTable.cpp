@@ -26,6 +26,8 @@ static constexpr PassEntry kPasses[] = {
      "branches do not write their results in places of other extents"},
     {"buffer-settle-views", PassUse::Needed,
      "views tell which of their axes they leave out"},
+    {"buffer-store-booleans", PassUse::SameBits,
+     "truth values are read and written in vectors"},
     {"buffer-write-carried", PassUse::SameBits,
      "what is carried and collected is not copied"},
     {"canonicalize", PassUse::Rounding,

@@ -16,7 +16,11 @@
 using namespace mlir;
 using namespace loopc;
 
-void loopc::populateCopies(PassAdder manager, const PipelineOptions &) {
+void loopc::populateCopies(PassAdder manager, const PipelineOptions &options) {
+  if (options.optLevel > 0 && options.chip.empty())
+    manager.addPass(createBufferStoreBooleans(),
+                    "who owns buffers is settled, so that none has another "
+                    "type than the one it is handed on as; before vectors");
   manager.nest<func::FuncOp>().addPass(
       createLowerBufferCopies(),
       "before vectors are made: a copy with strides is an operation of linalg "

@@ -153,4 +153,27 @@ def LowerBufferCopies : Pass<"loopc-lower-buffer-copies"> {
   let dependentDialects = ["::mlir::linalg::LinalgDialect"];
 }
 
+def BufferStoreBooleans
+    : Pass<"buffer-store-booleans", "::mlir::ModuleOp"> {
+  let summary = "make buffers of truth values buffers of bytes";
+  let description = [{
+    Elements of type i1 take a byte each in memory, but lie in vectors as bits.
+    As `i8` they are copied, combined and stored in vectors like other elements;
+    computing with them stays in `i1`. What is read from a buffer is truncated,
+    what is written extended; what a body of linalg hands on, or combines by
+    `and`, `or` or `xor`, stays a byte.
+
+    ```mlir
+    %c = memref.load %m[%i] : memref<?xi1>
+    memref.store %c, %n[%i] : memref<?xi1>
+    // becomes
+    %b = memref.load %m[%i] : memref<?xi8>
+    %c = arith.trunci %b : i8 to i1
+    %d = arith.extui %c : i1 to i8
+    memref.store %d, %n[%i] : memref<?xi8>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 #endif // LOOPC_BUFFERIZE_PASSES_TD

@@ -59,6 +59,25 @@ func.func @repeated(%x: tensor<1x2x?x?xf32>, %z: tensor<5xf32>) -> (tensor<1x2x?
 
 // -----
 
+// Sizes that the run alone knows: where there are twice as many rows and
+// columns, elements are repeated, else they are looked up.
+// CHECK-LABEL: @twice_or_not
+// CHECK: scf.if %{{.*}} -> (tensor<?x?x?x?xf32>)
+// CHECK-NOT: xi64>
+// CHECK: arith.divui %{{.*}}, %{{.*}} : index
+// CHECK: arith.divui %{{.*}}, %{{.*}} : index
+// CHECK-NOT: xi64>
+// CHECK: } else {
+// CHECK: tensor.extract %{{.*}} : tensor<?xi64>
+// CHECK: return
+func.func @twice_or_not(%x: tensor<1x2x?x?xf32>, %sizes: tensor<4xi64>) -> tensor<?x?x?x?xf32> {
+  %none = onnx.none
+  %r = onnx.node "Resize"(%x, %none, %none, %sizes) since 13 {coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"} : (tensor<1x2x?x?xf32>, none, none, tensor<4xi64>) -> tensor<?x?x?x?xf32>
+  return %r : tensor<?x?x?x?xf32>
+}
+
+// -----
+
 // The begin of an element is rounded up: what stands first stands once.
 // CHECK-LABEL: @rounded
 // CHECK: tensor.extract %{{.*}} : tensor<8xi64>

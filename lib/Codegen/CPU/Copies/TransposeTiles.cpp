@@ -76,6 +76,10 @@ private:
       place.push_back(apply(expr, dims));
     return place;
   }
+  /// True if all tiles are known to be whole along `dim`.
+  bool isMultiple(unsigned dim) {
+    return !ShapedType::isDynamic(statics[dim]) && statics[dim] % lanes == 0;
+  }
   Value apply(AffineExpr expr, ValueRange dims) {
     return applyTo(b, expr, dims);
   }
@@ -180,9 +184,6 @@ void TransposeTiles::emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned,
   bindDims(b.getContext(), d0, d1);
   SmallVector<Value> here(at);
   here[rowDim] = apply(d0 + i, at[rowDim]);
-  if (mask)
-    here[rowDim] =
-        arith::MinSIOp::create(b, here[rowDim], apply(d0 - 1, extents[rowDim]));
   IRMapping values;
   for (auto [k, operand] : llvm::enumerate(op.getDpsInputOperands())) {
     BlockArgument argument = op.getMatchingBlockArgument(operand);
@@ -250,13 +251,14 @@ void TransposeTiles::emitTile(bool isWhole) {
     }
     turned[k] = transposeVectors(b, turned[k]);
   }
+  Value mask = isWhole ? Value() : maskOf(columns);
   for (int64_t i : llvm::seq(lanes)) {
-    Value mask;
-    if (!isWhole) {
-      // All columns that are there, or none behind the last row.
-      Value inside =
-          arith::MinSIOp::create(b, columns, apply((d0 - i) * lanes, {rows}));
-      mask = maskOf(inside);
+    OpBuilder::InsertionGuard guard(b);
+    if (!isWhole && !isMultiple(rowDim)) {
+      Value isThere =
+          arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, rows, index(i));
+      auto branch = scf::IfOp::create(b, isThere);
+      b.setInsertionPoint(branch.thenBlock()->getTerminator());
     }
     emitRow(i, turned, mask);
   }
@@ -294,9 +296,6 @@ void TransposeTiles::emitLoops(ArrayRef<unsigned> dims) {
 }
 
 void TransposeTiles::emitTileOrRest() {
-  auto isMultiple = [&](unsigned dim) {
-    return !ShapedType::isDynamic(statics[dim]) && statics[dim] % lanes == 0;
-  };
   if (isMultiple(rowDim) && isMultiple(columnDim))
     return emitTile(/*isWhole=*/true);
   Value isWhole;

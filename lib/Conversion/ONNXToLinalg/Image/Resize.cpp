@@ -10,51 +10,26 @@
 // each place of the result where on the axis it reads and with which weights;
 // coordinates are computed in f64.
 
-#include "Framework/ElementwiseUtils.h"
+#include "Resize.h"
 #include "Framework/ShapeUtils.h"
 #include "Vision.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace loopc;
+using namespace loopc::resize;
 using IP = arith::CmpIPredicate;
-
-namespace {
-enum class Mode { Nearest, Linear, Cubic };
-
-/// What the attributes of a Resize (or Upsample) say.
-struct Options {
-  Mode mode = Mode::Nearest;
-  std::string coordinates = "asymmetric", nearest = "floor", policy = "stretch";
-  double cubicCoefficient = -0.75, extrapolation = 0;
-  bool excludesOutside = false, antialiases = false;
-  /// Resize-10 rounds up where an axis becomes shorter, as its tests have it.
-  bool roundsUpWhereShorter = false;
-};
-
-/// One axis on its way.
-struct Axis {
-  int64_t axis;
-  OpFoldResult from, to; ///< extents
-  Value scale;           ///< f64
-  Value begin, end;      ///< f64, of tf_crop_and_resize; else null
-  /// By sizes the scale is rounded, and the extent times it need not be `to`.
-  bool isBySize = false;
-};
-} // namespace
 
 /// Extents from here on are more than memory has, and no i64 in the end.
 static constexpr double kLargestExtent = 0x1p62;
-/// Elements are repeated up to so many times without a table.
-static constexpr double kMostRepeats = 1 << 16;
 
-static Value realOf(ScalarBuilder &s, Value index) {
+Value loopc::resize::realOf(ScalarBuilder &s, Value index) {
   Type i64 = s.b.getI64Type();
   return s.make<arith::SIToFPOp>(s.b.getF64Type(),
                                  s.make<arith::IndexCastOp>(i64, index));
 }
 
-static Value indexOf(ScalarBuilder &s, Value real) {
+Value loopc::resize::indexOf(ScalarBuilder &s, Value real) {
   return s.make<arith::IndexCastOp>(
       s.b.getIndexType(), s.make<arith::FPToSIOp>(s.b.getI64Type(), real));
 }
@@ -104,7 +79,7 @@ static Value originalPlace(ScalarBuilder &s, const Options &options,
   return halfPixel();
 }
 
-static Value clampTo(ScalarBuilder &s, Value index, Value extent) {
+Value loopc::resize::clampTo(ScalarBuilder &s, Value index, Value extent) {
   Value zero = arith::ConstantIndexOp::create(s.b, s.loc, 0);
   Value one = arith::ConstantIndexOp::create(s.b, s.loc, 1);
   Value last = s.make<arith::SubIOp>(extent, one);
@@ -112,8 +87,8 @@ static Value clampTo(ScalarBuilder &s, Value index, Value extent) {
 }
 
 /// The table of the places on the axis, f64.
-static Value placeTable(NodeLowering &l, const Options &options,
-                        const Axis &axis) {
+Value loopc::resize::placeTable(NodeLowering &l, const Options &options,
+                                const Axis &axis) {
   Value from = l.asIndex(axis.from), to = l.asIndex(axis.to);
   return l.generate(axis.to, l.b.getF64Type(),
                     [&](OpBuilder &b, Location loc, ValueRange at) {
@@ -123,119 +98,10 @@ static Value placeTable(NodeLowering &l, const Options &options,
 }
 
 /// True (i1) where a place lies outside of the input (tf_crop_and_resize).
-static Value isOutside(ScalarBuilder &s, Value place, Value extent) {
+Value loopc::resize::isOutside(ScalarBuilder &s, Value place, Value extent) {
   Value last = s.sub(realOf(s, extent), s.constant(s.b.getF64Type(), 1));
   Value zero = s.constant(s.b.getF64Type(), 0);
   return s.either(s.less(place, zero), s.less(last, place));
-}
-
-//===----------------------------------------------------------------------===//
-// Nearest
-//===----------------------------------------------------------------------===//
-
-static Value roundPlace(ScalarBuilder &s, const Options &options, Value x) {
-  StringRef mode = options.nearest;
-  if (mode == "floor")
-    return s.make<math::FloorOp>(x);
-  if (mode == "ceil")
-    return s.make<math::CeilOp>(x);
-  Value half = s.constant(x.getType(), 0.5);
-  return mode == "round_prefer_ceil" ? s.make<math::FloorOp>(s.add(x, half))
-                                     : s.make<math::CeilOp>(s.sub(x, half));
-}
-
-/// Resize-10 divides in f32: 7 / 0.7 is 10 there.
-static Value roundUpWhereShorter(ScalarBuilder &s, const Axis &axis, Value x) {
-  Type f64 = x.getType();
-  Value rounded =
-      s.make<arith::ExtFOp>(f64, s.make<arith::TruncFOp>(s.b.getF32Type(), x));
-  return s.make<arith::SelectOp>(s.less(axis.scale, s.constant(f64, 1)),
-                                 s.make<math::CeilOp>(rounded),
-                                 s.make<math::FloorOp>(x));
-}
-
-/// For each place on the axis the element of the input, i64.
-static Value nearestTable(NodeLowering &l, const Options &options,
-                          const Axis &axis, Value places) {
-  Value extent = l.asIndex(axis.from);
-  Type i64 = l.b.getI64Type();
-  return l.elementwise(
-      places, i64, [&](OpBuilder &b, Location loc, ValueRange e) -> Value {
-        ScalarBuilder s(b, loc);
-        Value rounded = indexOf(s, options.roundsUpWhereShorter
-                                       ? roundUpWhereShorter(s, axis, e[0])
-                                       : roundPlace(s, options, e[0]));
-        return s.make<arith::IndexCastOp>(i64, clampTo(s, rounded, extent));
-      });
-}
-
-/// How often each element of the axis stands in the result, if that is known,
-/// more than once, and they stand one behind the other; else 0.
-static int64_t repeatsOf(const Options &options, const Axis &axis) {
-  FloatAttr constant;
-  if (axis.begin || !matchPattern(axis.scale, m_Constant(&constant)))
-    return 0;
-  double scale = constant.getValueAsDouble();
-  if (scale < 2 || scale > kMostRepeats || scale != std::floor(scale))
-    return 0;
-  int64_t times = static_cast<int64_t>(scale);
-  std::optional<int64_t> from = getConstantIntValue(axis.from);
-  std::optional<int64_t> to = getConstantIntValue(axis.to);
-  // By sizes the scale may have been rounded.
-  if (axis.isBySize && (!from || !to || *to != *from * times))
-    return 0;
-  // The middle of an element of the result, (x + 0.5) / times, or its begin,
-  // x / times, is rounded down.
-  StringRef mode = options.coordinates, nearest = options.nearest;
-  if (mode == "asymmetric" || mode == "tf_half_pixel_for_nn")
-    return nearest == "floor" ? times : 0;
-  bool isMiddle = mode == "half_pixel" || mode == "half_pixel_symmetric" ||
-                  mode == "pytorch_half_pixel";
-  return isMiddle && nearest.starts_with("round_prefer") ? times : 0;
-}
-
-/// All axes at once: each element of the result is one of the input.
-static Value resizeNearest(NodeLowering &l, const Options &options, Value x,
-                           ArrayRef<Axis> axes) {
-  SmallVector<Value> places, tables, extents;
-  SmallVector<int64_t> repeats;
-  Dims dims = l.dims(x);
-  Type type = cast<RankedTensorType>(x.getType()).getElementType();
-  bool crops = options.coordinates == "tf_crop_and_resize";
-  for (const Axis &axis : axes) {
-    repeats.push_back(repeatsOf(options, axis));
-    bool isTable = repeats.back() == 0;
-    places.push_back(isTable ? placeTable(l, options, axis) : Value());
-    tables.push_back(isTable ? nearestTable(l, options, axis, places.back())
-                             : Value());
-    extents.push_back(l.asIndex(axis.from));
-    dims[axis.axis] = axis.to;
-  }
-  Value outside = crops ? l.constant(type, options.extrapolation) : Value();
-  return l.generate(
-      dims, type, [&](OpBuilder &b, Location loc, ValueRange at) -> Value {
-        ScalarBuilder s(b, loc);
-        SmallVector<Value> from(at);
-        Value cut;
-        for (auto [k, axis] : llvm::enumerate(axes)) {
-          if (crops) {
-            Value place =
-                tensor::ExtractOp::create(b, loc, places[k], at[axis.axis]);
-            Value beyond = isOutside(s, place, extents[k]);
-            cut = cut ? s.either(cut, beyond) : beyond;
-          }
-          Value &here = from[axis.axis];
-          if (repeats[k])
-            here = s.make<arith::DivUIOp>(
-                here, arith::ConstantIndexOp::create(b, loc, repeats[k]));
-          else
-            here = s.make<arith::IndexCastOp>(
-                b.getIndexType(),
-                tensor::ExtractOp::create(b, loc, tables[k], here));
-        }
-        Value value = tensor::ExtractOp::create(b, loc, x, from);
-        return cut ? s.select(cut, outside, value) : value;
-      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -471,8 +337,6 @@ static Value resizeSmooth(NodeLowering &l, const Options &options, Value x,
                             return NodeLowering::castScalar(
                                 b, loc, e[0], isUnsigned, compute, false);
                           });
-  // Images lie along the last two axes.
-  constexpr int64_t kImageAxes = 2;
   int64_t rank = cast<RankedTensorType>(x.getType()).getRank();
   SmallVector<int64_t> shape(
       cast<RankedTensorType>(value.getType()).getShape());

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/List/IR/List.h"
+#include "loopc/Support/StoredElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -55,7 +56,7 @@ LogicalResult ListType::verify(function_ref<InFlightDiagnostic()> emitError,
 static bool isFlat(Type type, Type element) {
   auto shaped = dyn_cast<ShapedType>(type);
   return isa<RankedTensorType, MemRefType>(type) && shaped.getRank() == 1 &&
-         shaped.getElementType() == element;
+         loopc::hasElements(shaped, element);
 }
 
 /// `parts`, an element of a list of type `list`: a list, or the elements and

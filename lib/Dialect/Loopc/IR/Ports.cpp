@@ -9,6 +9,7 @@
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Support/StoredElements.h"
 #include "mlir/IR/BuiltinDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -57,7 +58,8 @@ bool loopc::isHeldBy(Type model, Type value, bool isFlat) {
       return model == list || isListHeldBy(model, list);
     return !tensor && !shaped && isElementHeldBy(model, value);
   }
-  if (!isElementHeldBy(tensor.getElementType(), shaped.getElementType()))
+  if (!isElementHeldBy(tensor.getElementType(), shaped.getElementType()) &&
+      !hasElements(shaped, tensor.getElementType()))
     return false;
   if (isFlat)
     return !tensor.hasRank() && shaped.hasRank() && shaped.getRank() == 1;

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/RT/IR/CustomOp.h"
+#include "loopc/Support/StoredElements.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -54,7 +55,7 @@ static LogicalResult verifyParts(CustomOp op, ArrayAttr declared,
       return false;
     auto type = dyn_cast<ShapedType>(parts.front());
     parts = parts.drop_front();
-    return type && type.hasRank() && type.getElementType() == element &&
+    return type && type.hasRank() && loopc::hasElements(type, element) &&
            (!rank || type.getRank() == *rank);
   };
   for (auto [k, attribute] : llvm::enumerate(declared)) {
