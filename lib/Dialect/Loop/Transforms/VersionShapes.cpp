@@ -253,18 +253,27 @@ OpFoldResult ShapeVersion::dimOfYielded(AssumedDim dim) {
   return dimOf(yield.getCarried()[dim.port], dim.axis);
 }
 
-/// Extents of tensors outside are computed outside.
+/// Extents of tensors outside, and what follows from them, are computed
+/// outside.
 void ShapeVersion::hoistDims() {
-  copy.getBody().walk([&](tensor::DimOp op) {
-    if (op.getConstantIndex() && isOutside(op.getSource()) &&
-        isSafeToSpeculate(op)) {
-      rewriter.setInsertionPoint(copy);
-      rewriter.replaceAllUsesWith(op.getResult(),
-                                  tensor::DimOp::create(rewriter, op.getLoc(),
-                                                        op.getSource(),
-                                                        *op.getConstantIndex())
+  copy.getBody().walk([&](Operation *op) {
+    rewriter.setInsertionPoint(copy);
+    auto isOutsideValue = [&](Value value) { return isOutside(value); };
+    auto dim = dyn_cast<tensor::DimOp>(op);
+    if (dim && dim.getConstantIndex() && isOutside(dim.getSource()) &&
+        isSafeToSpeculate(op))
+      rewriter.replaceAllUsesWith(dim.getResult(),
+                                  tensor::DimOp::create(rewriter, dim.getLoc(),
+                                                        dim.getSource(),
+                                                        *dim.getConstantIndex())
                                       .getResult());
-    }
+    // What slices and pads compute from extents: assumptions compare values
+    // outside.
+    if (isa<arith::ArithDialect>(op->getDialect()) &&
+        op->getNumResults() == 1 && op->getResult(0).getType().isIndex() &&
+        isSafeToSpeculate(op) &&
+        llvm::all_of(op->getOperands(), isOutsideValue))
+      rewriter.moveOpBefore(op, copy);
   });
 }
 
