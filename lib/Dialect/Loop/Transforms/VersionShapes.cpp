@@ -117,6 +117,7 @@ private:
   std::optional<Value> evaluateOutside(Value value);
   bool assume();
   Value settle(Value extent);
+  Value hoistExtent(Value extent);
   bool assumeBroadcasts();
   bool assumeDims(bool areSimple);
   bool assumeConditions(bool areSimple);
@@ -253,27 +254,18 @@ OpFoldResult ShapeVersion::dimOfYielded(AssumedDim dim) {
   return dimOf(yield.getCarried()[dim.port], dim.axis);
 }
 
-/// Extents of tensors outside, and what follows from them, are computed
-/// outside.
+/// Extents of tensors outside are computed outside.
 void ShapeVersion::hoistDims() {
-  copy.getBody().walk([&](Operation *op) {
-    rewriter.setInsertionPoint(copy);
-    auto isOutsideValue = [&](Value value) { return isOutside(value); };
-    auto dim = dyn_cast<tensor::DimOp>(op);
-    if (dim && dim.getConstantIndex() && isOutside(dim.getSource()) &&
-        isSafeToSpeculate(op))
-      rewriter.replaceAllUsesWith(dim.getResult(),
-                                  tensor::DimOp::create(rewriter, dim.getLoc(),
-                                                        dim.getSource(),
-                                                        *dim.getConstantIndex())
+  copy.getBody().walk([&](tensor::DimOp op) {
+    if (op.getConstantIndex() && isOutside(op.getSource()) &&
+        isSafeToSpeculate(op)) {
+      rewriter.setInsertionPoint(copy);
+      rewriter.replaceAllUsesWith(op.getResult(),
+                                  tensor::DimOp::create(rewriter, op.getLoc(),
+                                                        op.getSource(),
+                                                        *op.getConstantIndex())
                                       .getResult());
-    // What slices and pads compute from extents: assumptions compare values
-    // outside.
-    if (isa<arith::ArithDialect>(op->getDialect()) &&
-        op->getNumResults() == 1 && op->getResult(0).getType().isIndex() &&
-        isSafeToSpeculate(op) &&
-        llvm::all_of(op->getOperands(), isOutsideValue))
-      rewriter.moveOpBefore(op, copy);
+    }
   });
 }
 
@@ -414,6 +406,33 @@ static bool isAtMostOne(Value extent) {
          });
 }
 
+/// True if a division is among what `extent` is computed by: halves of a tensor
+/// are seldom as long as it is.
+static bool isDivided(Value extent) {
+  SetVector<Value> seen;
+  seen.insert(extent);
+  for (unsigned k = 0; k < seen.size() && k < kMaxSlice; ++k)
+    if (Operation *op = seen[k].getDefiningOp();
+        op && isa<arith::ArithDialect>(op->getDialect())) {
+      if (isa<arith::DivSIOp, arith::DivUIOp>(op))
+        return true;
+      seen.insert(op->operand_begin(), op->operand_end());
+    }
+  return false;
+}
+
+/// `extent`, computed before the copy where it follows from extents outside, as
+/// those of slices of what keeps its extents do.
+Value ShapeVersion::hoistExtent(Value extent) {
+  if (isOutside(extent) || !isOfShapes(extent) || isDivided(extent))
+    return extent;
+  std::optional<Value> outside = evaluateOutside(extent);
+  if (!outside)
+    return extent;
+  rewriter.replaceAllUsesWith(extent, *outside);
+  return *outside;
+}
+
 /// select(a == 1, b, a), which is what a and b broadcast to: a == b.
 bool ShapeVersion::assumeBroadcasts() {
   bool any = false;
@@ -430,8 +449,8 @@ bool ShapeVersion::assumeBroadcasts() {
       if (isAtMostOne(bounded))
         any |= assumeEqual(bounded, rewriter.getIndexAttr(1));
     // Conditions so far have replaced operands.
-    extent = op.getFalseValue();
-    other = op.getTrueValue();
+    extent = hoistExtent(op.getFalseValue());
+    other = hoistExtent(op.getTrueValue());
     bool isDecided = extent == other || matchPattern(extent, m_One()) ||
                      matchPattern(other, m_One());
     if (!isDecided) {
