@@ -398,29 +398,6 @@ Value ShapeVersion::settle(Value extent) {
   return settle(value);
 }
 
-/// True for min(.., 1): how many rows the last one is, which slices take.
-static bool isAtMostOne(Value extent) {
-  auto least = extent.getDefiningOp<arith::MinSIOp>();
-  return least && llvm::any_of(least->getOperands(), [](Value value) {
-           return matchPattern(value, m_One());
-         });
-}
-
-/// True if a division is among what `extent` is computed by: halves of a tensor
-/// are seldom as long as it is.
-static bool isDivided(Value extent) {
-  SetVector<Value> seen;
-  seen.insert(extent);
-  for (unsigned k = 0; k < seen.size() && k < kMaxSlice; ++k)
-    if (Operation *op = seen[k].getDefiningOp();
-        op && isa<arith::ArithDialect>(op->getDialect())) {
-      if (isa<arith::DivSIOp, arith::DivUIOp>(op))
-        return true;
-      seen.insert(op->operand_begin(), op->operand_end());
-    }
-  return false;
-}
-
 /// `extent`, computed before the copy where it follows from extents outside, as
 /// those of slices of what keeps its extents do.
 Value ShapeVersion::hoistExtent(Value extent) {
