@@ -13,6 +13,7 @@
 
 #include "CheckEnds.h"
 #include "SimplifyGenerics.h"
+#include "SplitPieces.h"
 #include "UnrollShortAxes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
@@ -597,6 +598,8 @@ struct TensorFuseElementwise
       getOperation().emitRemark()
           << compared + asked << " operations compared, bodies of "
           << affected.getNumCounted() << " looked at";
+    if (!forKernels)
+      numSplit += splitPieces(rewriter, getOperation());
     RewritePatternSet cleanup(context);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),

@@ -76,6 +76,8 @@ class _Region:
     has_loops: bool = False
     has_vectors: bool = False
     has_work: bool = False
+    polls: bool = False
+    has_strips: bool = False
     floats: int = 0
     elements: int = 0
     serial: int = 0
@@ -118,6 +120,7 @@ def _add(region: _Region, line: str, totals: dict[str, int]) -> None:
     region.elements += bool(_ELEMENT.search(line))
     region.has_work |= bool(_WORK.search(line))
     region.has_vectors |= "vector<" in line
+    region.polls |= line == "loop.poll"
 
 
 def _close(region: _Region, within: _Region, is_parallel: bool, totals: dict[str, int]) -> None:
@@ -128,12 +131,14 @@ def _close(region: _Region, within: _Region, is_parallel: bool, totals: dict[str
         within.elements += region.elements
         within.has_work |= region.has_work
         within.has_vectors |= region.has_vectors
+        within.has_strips |= region.polls
     elif not region.has_loops:
         totals["scalar"] += region.floats > 0 and not region.has_vectors
         is_copy = region.elements > 0 and not region.has_work
         totals["copies"] += is_copy and within.in_loop
     if not is_parallel:
-        within.serial += region.serial + (region.name == "scf.for")
+        # A loop over strips, which is polled after each, has no elements of its own.
+        within.serial += region.serial + (region.name == "scf.for" and not region.has_strips)
 
 
 def measure(model: onnx.ModelProto, tools: pathlib.Path = TOOLS) -> Counts:

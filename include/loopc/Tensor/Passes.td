@@ -93,6 +93,10 @@ def TensorFuseElementwise
 
     The first place of the extremum of each column is found in the pass that
     finds the extremum.
+
+    What reads shifted fields, which are put together of two slices or of a slice
+    and a padding, is split into pieces that read the fields themselves, where
+    nearly all elements are in one piece.
   }];
   let options = [
     Option<"forKernels", "for-kernels", "bool", "false",
@@ -103,7 +107,9 @@ def TensorFuseElementwise
            "size of the bodies that were looked at">,
   ];
   let statistics = [Statistic<"numMerged", "merged",
-                              "neighbours merged into one operation">];
+                              "neighbours merged into one operation">,
+                    Statistic<"numSplit", "split",
+                              "operations split into pieces">];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
     "::mlir::affine::AffineDialect", "::mlir::tensor::TensorDialect"];
 }

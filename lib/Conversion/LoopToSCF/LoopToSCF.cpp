@@ -36,6 +36,10 @@ static constexpr int64_t kPolledCost = 1 << 16;
 static constexpr int64_t kMaxPollStrip = 1024;
 /// A loop that ends within so many operations is not polled.
 static constexpr int64_t kUnpolledCost = 1 << 18;
+/// What an inner loop of unknown trips counts as, which polls by itself where
+/// it has many: between two polls of a loop around it there are some thousand
+/// times `kPolledCost` operations at most, however it is nested.
+static constexpr double kPolledTrips = 16;
 /// The cost of what takes as long as its operands want.
 static constexpr int64_t kUnboundedCost = kUnpolledCost + 1;
 
@@ -61,7 +65,9 @@ public:
         return loop.emitOpError("tensors must be bufferized before "
                                 "convert-loop-to-scf");
     b.setInsertionPoint(loop);
-    cost = WorkEstimate(loop, kCpuWork)
+    WorkRules rules = kCpuWork;
+    rules.polledTrips = kPolledTrips;
+    cost = WorkEstimate(loop, rules)
                .of(loop.getBody())
                .getKnown(kUnboundedCost)
                .value_or(kUnboundedCost);

@@ -94,12 +94,18 @@ func.func @short(%x0: f32) -> f32 {
   return %r : f32
 }
 
-// An iteration that holds a loop is long: polled each time.
+// An iteration that holds a loop polls in that loop where it is long: both are
+// polled by strips.
 // CHECK-LABEL: func @nested(
 func.func @nested(%n: i64, %x0: f32) -> f32 {
   // CHECK: scf.for
-  // CHECK-NEXT: loop.poll
   // CHECK: scf.for
+  // CHECK-NOT: loop.poll
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK: scf.if
+  // CHECK-NEXT: loop.poll
+  // CHECK: scf.yield
   // CHECK: scf.if
   // CHECK-NEXT: loop.poll
   %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : f32) {

@@ -12,10 +12,14 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
+
+/// Values that an extent is computed from, which are looked at.
+static constexpr unsigned kMaxDivided = 64;
 
 /// What `value`, which is defined outside, is under the conditions; null where
 /// none tells.
@@ -106,4 +110,24 @@ loopc::loop::comparedExtents(Value condition) {
   };
   OpFoldResult a = asIndex(compare.getLhs()), b = asIndex(compare.getRhs());
   return a && b ? std::pair(a, b) : std::pair<OpFoldResult, OpFoldResult>();
+}
+
+bool loopc::loop::isAtMostOne(Value extent) {
+  auto least = extent.getDefiningOp<arith::MinSIOp>();
+  return least && llvm::any_of(least->getOperands(), [](Value value) {
+           return matchPattern(value, m_One());
+         });
+}
+
+bool loopc::loop::isDivided(Value extent) {
+  SetVector<Value> seen;
+  seen.insert(extent);
+  for (unsigned k = 0; k < seen.size() && k < kMaxDivided; ++k)
+    if (Operation *op = seen[k].getDefiningOp();
+        op && isa<arith::ArithDialect>(op->getDialect())) {
+      if (isa<arith::DivSIOp, arith::DivUIOp>(op))
+        return true;
+      seen.insert(op->operand_begin(), op->operand_end());
+    }
+  return false;
 }

@@ -48,6 +48,13 @@ private:
 std::pair<mlir::OpFoldResult, mlir::OpFoldResult>
 comparedExtents(mlir::Value condition);
 
+/// True for min(.., 1): how many rows the last one is, which slices take.
+bool isAtMostOne(mlir::Value extent);
+
+/// True if a division is among what `extent` is computed by: halves of a tensor
+/// are seldom as long as it is.
+bool isDivided(mlir::Value extent);
+
 } // namespace loopc::loop
 
 #endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_VERSIONCONDITIONS_H

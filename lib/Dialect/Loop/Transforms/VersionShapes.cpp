@@ -117,6 +117,7 @@ private:
   std::optional<Value> evaluateOutside(Value value);
   bool assume();
   Value settle(Value extent);
+  Value hoistExtent(Value extent);
   bool assumeBroadcasts();
   bool assumeDims(bool areSimple);
   bool assumeConditions(bool areSimple);
@@ -397,12 +398,16 @@ Value ShapeVersion::settle(Value extent) {
   return settle(value);
 }
 
-/// True for min(.., 1): how many rows the last one is, which slices take.
-static bool isAtMostOne(Value extent) {
-  auto least = extent.getDefiningOp<arith::MinSIOp>();
-  return least && llvm::any_of(least->getOperands(), [](Value value) {
-           return matchPattern(value, m_One());
-         });
+/// `extent`, computed before the copy where it follows from extents outside, as
+/// those of slices of what keeps its extents do.
+Value ShapeVersion::hoistExtent(Value extent) {
+  if (isOutside(extent) || !isOfShapes(extent) || isDivided(extent))
+    return extent;
+  std::optional<Value> outside = evaluateOutside(extent);
+  if (!outside)
+    return extent;
+  rewriter.replaceAllUsesWith(extent, *outside);
+  return *outside;
 }
 
 /// select(a == 1, b, a), which is what a and b broadcast to: a == b.
@@ -421,8 +426,8 @@ bool ShapeVersion::assumeBroadcasts() {
       if (isAtMostOne(bounded))
         any |= assumeEqual(bounded, rewriter.getIndexAttr(1));
     // Conditions so far have replaced operands.
-    extent = op.getFalseValue();
-    other = op.getTrueValue();
+    extent = hoistExtent(op.getFalseValue());
+    other = hoistExtent(op.getTrueValue());
     bool isDecided = extent == other || matchPattern(extent, m_One()) ||
                      matchPattern(other, m_One());
     if (!isDecided) {

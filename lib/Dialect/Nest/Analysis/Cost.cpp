@@ -184,12 +184,14 @@ Work WorkEstimate::of(Operation *op) const {
     all.open.push_back({inner, std::move(work)});
     return all;
   }
-  if (auto inner = dyn_cast<loop::LoopOp>(op))
-    if (std::optional<APInt> trips = inner.getStaticTripCount()) {
+  if (auto inner = dyn_cast<loop::LoopOp>(op)) {
+    std::optional<APInt> trips = inner.getStaticTripCount();
+    if (trips || rules.polledTrips > 0) {
       work = of(inner.getRegion());
       work.known += rules.control;
-      return work *= trips->roundToDouble();
+      return work *= trips ? trips->roundToDouble() : rules.polledTrips;
     }
+  }
   if (auto copy = dyn_cast<memref::CopyOp>(op)) {
     auto type = cast<BaseMemRefType>(copy.getTarget().getType());
     work.isUnbounded = !type.hasStaticShape();

@@ -248,6 +248,57 @@ func.func @history(%n: i64, %x0: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?x
   return %r#0, %r#1 : tensor<?xf32>, tensor<?x?xf32>
 }
 
+// A stencil: the extents of the two windows, and that of what is padded around
+// their sum, are computed in the loop from the extent that it keeps. The version
+// for windows that are equally long has no branch.
+// CHECK-LABEL: func @stencil(
+func.func @stencil(%n: i64, %x0: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK: scf.if
+  // CHECK: loop.loop
+  // CHECK-NOT: scf.if
+  // CHECK-NOT: loop.check
+  // CHECK: tensor.insert_slice
+  // CHECK: } else {
+  // CHECK: loop.loop {{.*}}loopc.cold
+  // CHECK: loop.check
+  // CHECK: scf.if
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %less = arith.subi %d, %c2 : index
+    %left = arith.maxsi %less, %c0 : index
+    %begin = arith.minsi %d, %c2 : index
+    %behind = arith.subi %d, %begin : index
+    %right = arith.maxsi %behind, %c0 : index
+    %a = tensor.extract_slice %x[0] [%left] [1] : tensor<?xf32> to tensor<?xf32>
+    %b = tensor.extract_slice %x[%begin] [%right] [1] : tensor<?xf32> to tensor<?xf32>
+    %one = arith.cmpi eq, %left, %c1 : index
+    %size = arith.select %one, %right, %left : index
+    %same = arith.cmpi eq, %left, %size : index
+    %ok = arith.ori %same, %one : i1
+    loop.check %ok, "dimensions {} and {} do not broadcast"(%left, %size : index, index)
+    %wide = scf.if %same -> (tensor<?xf32>) {
+      scf.yield %a : tensor<?xf32>
+    } else {
+      %place = tensor.empty(%size) : tensor<?xf32>
+      %first = tensor.extract %a[%c0] : tensor<?xf32>
+      %filled = linalg.fill ins(%first : f32) outs(%place : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %filled : tensor<?xf32>
+    }
+    %place = tensor.empty(%size) : tensor<?xf32>
+    %sum = linalg.add ins(%wide, %b : tensor<?xf32>, tensor<?xf32>) outs(%place : tensor<?xf32>) -> tensor<?xf32>
+    %all = arith.addi %size, %c2 : index
+    %empty = tensor.empty(%all) : tensor<?xf32>
+    %frame = linalg.fill ins(%zero : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+    %next = tensor.insert_slice %sum into %frame[1] [%size] [1] : tensor<?xf32> into tensor<?xf32>
+    loop.yield while(%c : i1) carried(%next : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}
+
 // Both branches of %r are what an extent decides. That 2 * d is 4 and d is 3 is
 // never so: no version assumes both, in which a slice would reach beyond its
 // tensor.

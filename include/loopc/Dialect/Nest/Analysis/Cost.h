@@ -73,6 +73,9 @@ struct WorkRules {
   double control = 0;
   /// Trips of a loop whose bounds are computed in the nest; 0: it is open.
   double guessedTrips = 0;
+  /// Trips of a loop of the model whose number is not known, between the polls
+  /// of which it takes care itself; 0: it takes as long as its operands want.
+  double polledTrips = 0;
   /// What is marked as cold counts as one test.
   bool skipsCold = false;
 };

@@ -1,0 +1,57 @@
+# ===- test_shifted_fields.py - Stencils by slices --------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Loops that shift what they carry by Slice with Concat or Pad, whose sums are split into pieces."""
+
+from __future__ import annotations
+
+import loopc
+import numpy as np
+import onnx.parser
+import pytest
+
+MODEL = """<ir_version: 10, opset_import: ["": 22]>
+g (float[{rows},{columns}] x, int64 n) => (float[{rows},{columns}] y) {{
+  y = Loop <body = b (int64 i, bool k, float[{rows},{columns}] u) => (bool k2, float[{rows},{columns}] w)
+      <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] last = {{-1}}, int64[1] end = {{1000000}},
+       int64[1] rows = {{0}}, int64[1] columns = {{1}}, int64[4] above = {{1, 0, 0, 0}}, float part = {{0.25}}> {{
+    k2 = Identity(k)
+    edge = Slice(u, last, end, columns)
+    rest = Slice(u, zero, last, columns)
+    right = Concat <axis = 1> (edge, rest)
+    back = Slice(right, one, end, columns)
+    front = Slice(right, zero, one, columns)
+    left = Concat <axis = 1> (back, front)
+    upper = Slice(u, zero, last, rows)
+    down = Pad(upper, above)
+    a = Add(right, left)
+    s = Add(a, down)
+    w = Mul(s, part)
+  }}> (n, "", x)
+}}
+"""
+
+
+def expect(x: np.ndarray, n: int) -> np.ndarray:
+    for _ in range(n):
+        down = np.roll(x, 1, 0)
+        down[0] = 0
+        x = (np.roll(x, 1, 1) + x + down) * np.float32(0.25)
+    return x
+
+
+@pytest.mark.parametrize("shape", [(32, 48), (2, 300), (300, 2), (17, 31)])
+@pytest.mark.parametrize("declared", ["fixed", "open rows", "open"])
+def test_values(shape: tuple[int, int], declared: str) -> None:
+    rows = shape[0] if declared == "fixed" else "R"
+    columns = "C" if declared == "open" else shape[1]
+    model = onnx.parser.parse_model(MODEL.format(rows=rows, columns=columns))
+    x = np.random.default_rng(sum(shape)).normal(size=shape).astype(np.float32)
+    session = loopc.InferenceSession(model)
+    for trips in (0, 1, 4):
+        (y,) = session.run(None, {"x": x, "n": np.array(trips)})
+        np.testing.assert_allclose(y, expect(x, trips), rtol=1e-6, atol=1e-7)
