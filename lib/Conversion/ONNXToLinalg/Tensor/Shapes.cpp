@@ -80,6 +80,8 @@ public:
 private:
   /// Extent `k` of the target where it is not -1.
   FailureOr<OpFoldResult> given(OpFoldResult value, int64_t k);
+  /// What stands for `value` at `k` where a run may find it 0.
+  OpFoldResult copiedIfZero(OpFoldResult value, int64_t k);
   void cancel(Dims &ours, Dims &theirs);
   void resolveInferred(int64_t position);
   void resolveRunTime(const llvm::SmallBitVector &maybeInferred);
@@ -88,6 +90,8 @@ private:
   NodeLowering &l;
   Dims source;
   bool allowZero;
+  /// True if an element of the target is -1 as far as is known.
+  bool isInferring = false;
 };
 } // namespace
 
@@ -102,6 +106,61 @@ static int64_t takeConstants(Dims &dims) {
   return product;
 }
 
+/// True if both are one number, which two nodes may have computed each for
+/// itself.
+static bool isSameNumber(OpFoldResult x, OpFoldResult y, unsigned depth = 4) {
+  if (sameExtent(x, y))
+    return true;
+  auto left = dyn_cast<Value>(x), right = dyn_cast<Value>(y);
+  Operation *from = left ? left.getDefiningOp() : nullptr;
+  Operation *other = right ? right.getDefiningOp() : nullptr;
+  if (!from || !other || depth == 0 ||
+      !isa_and_nonnull<arith::ArithDialect>(from->getDialect()))
+    return false;
+  auto areOperandsSame = [&](Value a, Value b) {
+    return success(
+        isSameNumber(getAsOpFoldResult(a), getAsOpFoldResult(b), depth - 1));
+  };
+  return OperationEquivalence::isEquivalentTo(
+      from, other, areOperandsSame, /*markEquivalent=*/nullptr,
+      OperationEquivalence::IgnoreLocations);
+}
+
+/// True if `value` is a product of extents of `source` and numbers that are not
+/// 0, so that a tensor of which it is an extent is empty where it is 0.
+static bool isProductOfExtents(OpFoldResult value,
+                               ArrayRef<OpFoldResult> source) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant != 0;
+  if (llvm::any_of(source,
+                   [&](OpFoldResult x) { return isSameNumber(x, value); }))
+    return true;
+  auto product = cast<Value>(value).getDefiningOp<arith::MulIOp>();
+  return product &&
+         isProductOfExtents(getAsOpFoldResult(product.getLhs()), source) &&
+         isProductOfExtents(getAsOpFoldResult(product.getRhs()), source);
+}
+
+OpFoldResult ReshapeShape::copiedIfZero(OpFoldResult value, int64_t k) {
+  if (isSameNumber(value, source[k]))
+    return value;
+  Value isZero = compare(l, IP::eq, value, l.fold(0));
+  if (isInferring || !isProductOfExtents(value, source))
+    return select(l, isZero, source[k], value);
+  // 0 stands for no extent here, it is one: what is reshaped is empty. If the
+  // input has another extent in this place the result has elements, which is
+  // an error, or no elements for another extent that is 0, too. The second is
+  // refused, so that the extent is `value` for all that follows, and not one
+  // that equals no other.
+  l.check(either(l, compare(l, IP::ne, value, l.fold(0)),
+                 compare(l, IP::eq, source[k], l.fold(0))),
+          "element " + Twine(k) +
+              " of the shape is 0, which stands for an extent of {}: the input "
+              "is empty",
+          ValueRange{l.asIndex(source[k])});
+  return value;
+}
+
 FailureOr<OpFoldResult> ReshapeShape::given(OpFoldResult value, int64_t k) {
   if (allowZero)
     return value;
@@ -110,9 +169,7 @@ FailureOr<OpFoldResult> ReshapeShape::given(OpFoldResult value, int64_t k) {
   if (constant && *constant != 0)
     return value;
   if (k < rank)
-    return constant ? source[k]
-                    : select(l, compare(l, IP::eq, value, l.fold(0)), source[k],
-                             value);
+    return constant ? source[k] : copiedIfZero(value, k);
   if (constant)
     return l.refuse("element " + Twine(k) +
                     " of the shape is 0, but the input has rank " +
@@ -126,7 +183,7 @@ FailureOr<OpFoldResult> ReshapeShape::given(OpFoldResult value, int64_t k) {
 void ReshapeShape::cancel(Dims &ours, Dims &theirs) {
   for (auto it = theirs.begin(); it != theirs.end();) {
     auto match = llvm::find_if(
-        ours, [&](OpFoldResult extent) { return sameExtent(extent, *it); });
+        ours, [&](OpFoldResult extent) { return isSameNumber(extent, *it); });
     if (match == ours.end()) {
       ++it;
       continue;
@@ -226,6 +283,8 @@ LogicalResult ReshapeShape::resolve(Dims target) {
   std::optional<int64_t> inferred;
   llvm::SmallBitVector maybeInferred(target.size());
   dims = target;
+  isInferring = llvm::any_of(
+      target, [](OpFoldResult extent) { return !isKnownNonNegative(extent); });
   for (auto [k, value] : llvm::enumerate(target)) {
     std::optional<int64_t> constant = getConstantIntValue(value);
     if (constant && *constant == -1) {
