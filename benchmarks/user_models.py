@@ -59,6 +59,8 @@ TYPES: dict[str, Any] = {
     "tensor(bfloat16)": bfloat16,
     "tensor(int64)": np.int64,
     "tensor(int32)": np.int32,
+    "tensor(int16)": np.int16,
+    "tensor(int8)": np.int8,
     "tensor(uint8)": np.uint8,
     "tensor(bool)": np.bool_,
     "tensor(string)": np.object_,

@@ -45,6 +45,9 @@ g (float[b,6,s,8] q, float[b,2,t,8] k, float[b,2,t,8] v) => (float[b,6,s,8] y) {
 }""",
 }
 
+#: TorchScript's form, in which an extent of 0 in a shape stands for the input's.
+SCRIPTED = MODELS["repeated"].replace("<allowzero = 1>", "")
+
 
 def expected(q: np.ndarray, k: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The attention of q [b, 6, s, 8] to k and v [b, 2, t, 8]; 0 where there are no keys."""
@@ -85,3 +88,18 @@ def test_scores_stay_in_the_cache(session):
     k = np.ones((1, SHARED, keys, WIDTH), np.float32)
     session.run(None, {"q": q, "k": k, "v": k})
     assert session.last_run_statistics.peak_bytes < 4 * HEADS * new * keys / 4
+
+
+def test_shapes_whose_zeros_stand_for_extents():
+    session = loopc.InferenceSession(onnx.parser.parse_model(SCRIPTED).SerializeToString())
+    random = np.random.default_rng(0)
+    for batch, new, keys in ((2, 3, 5), (0, 3, 4), (1, 2, 0)):
+        q = random.standard_normal((batch, HEADS, new, WIDTH)).astype(np.float32)
+        k, v = random.standard_normal((2, batch, SHARED, keys, WIDTH)).astype(np.float32)
+        feeds = {"q": q, "k": k, "v": v}
+        if keys == 0:
+            with pytest.raises(loopc.Error, match="element 2 of the shape is 0"):
+                session.run(None, feeds)
+        else:
+            (got,) = session.run(None, feeds)
+            np.testing.assert_allclose(got, expected(q, k, v), rtol=1e-4, atol=1e-5)

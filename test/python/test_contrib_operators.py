@@ -511,7 +511,8 @@ def unpacked(packed: np.ndarray, count: int, columns: int) -> np.ndarray:
 
 @pytest.mark.parametrize("cpu, count", [(None, 2), (None, 4), (None, 8), ("x86-64-v3", 4),
                                         ("x86-64-v3", 8), ("x86-64", 4)])  # fmt: skip
-@pytest.mark.parametrize("n, k, block, rows", [(40, 80, 32, 1), (64, 128, 16, 9), (5, 7, 64, 3)])
+@pytest.mark.parametrize("n, k, block, rows", [(40, 80, 32, 1), (64, 128, 16, 9), (5, 7, 64, 3),
+                                               (512, 128, 32, 1)])  # fmt: skip
 def test_rows_that_are_rounded_by_blocks(cpu, count, n, k, block, rows):
     """What accuracy_level 4 says, beside the definition."""
     if cpu and platform.machine() not in ("x86_64", "AMD64"):

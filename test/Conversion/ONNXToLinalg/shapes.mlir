@@ -34,6 +34,45 @@ func.func @run_time_shape(%x: tensor<6xf32>, %shape: tensor<2xi64>) -> tensor<?x
 
 // -----
 
+// Extents of what is reshaped that stand elsewhere in the result: where one is
+// 0, and would stand for another extent, the input is empty. That is checked,
+// and the result's extent is the input's, not one that equals no other.
+
+// CHECK-LABEL: func @repeated_heads
+// CHECK-SAME:    %[[X:.*]]: tensor<?x2x3x?x8xf32>
+// CHECK:         %[[STEPS:.*]] = tensor.dim %[[X]], %c3
+// CHECK:         %[[FITS:.*]] = arith.cmpi ne, %[[STEPS]], %c0
+// CHECK:         loop.check %[[FITS]], "{{.*}}Reshape: element 2 of the shape is 0, which stands for an extent of {}
+// CHECK-NOT:     loop.check
+// CHECK-NOT:     arith.select
+// CHECK:         %[[Y:.*]] = tensor.collapse_shape %[[X]] {{\[\[0\], \[1, 2\], \[3\], \[4\]\]}}
+// CHECK:         return %[[Y]]
+func.func @repeated_heads(%x: tensor<?x2x3x?x8xf32>) -> tensor<?x6x?x8xf32> {
+  %batch = onnx.node "Shape"(%x) since 15 {end = 1 : i64} : (tensor<?x2x3x?x8xf32>) -> tensor<1xi64>
+  %steps = onnx.node "Shape"(%x) since 15 {start = 3 : i64, end = 4 : i64} : (tensor<?x2x3x?x8xf32>) -> tensor<1xi64>
+  %heads = onnx.constant dense<6> : tensor<1xi64>
+  %width = onnx.constant dense<8> : tensor<1xi64>
+  %target = onnx.node "Concat"(%batch, %heads, %steps, %width) since 13 {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<4xi64>
+  %y = onnx.node "Reshape"(%x, %target) since 14 {} : (tensor<?x2x3x?x8xf32>, tensor<4xi64>) -> tensor<?x6x?x8xf32>
+  return %y : tensor<?x6x?x8xf32>
+}
+
+// -----
+
+// Beside a -1 a result of such an input is possible: 0 stands for the extent.
+
+// CHECK-LABEL: func @zero_beside_inferred
+// CHECK:         arith.select
+func.func @zero_beside_inferred(%x: tensor<2x?xf32>) -> tensor<?x?xf32> {
+  %steps = onnx.node "Shape"(%x) since 15 {start = 1 : i64} : (tensor<2x?xf32>) -> tensor<1xi64>
+  %rest = onnx.constant dense<-1> : tensor<1xi64>
+  %target = onnx.node "Concat"(%steps, %rest) since 13 {axis = 0 : i64} : (tensor<1xi64>, tensor<1xi64>) -> tensor<2xi64>
+  %y = onnx.node "Reshape"(%x, %target) since 14 {} : (tensor<2x?xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
 // Tiling is a broadcast, then a view.
 
 // CHECK-LABEL: func @tile

@@ -229,6 +229,13 @@ Value ContractionBody::compute(Operation *op, int64_t i, int64_t j, int64_t k) {
   return result->getResult(0);
 }
 
+ContractionBody::Key ContractionBody::keyOf(Value value, int64_t i, int64_t j,
+                                            int64_t k) {
+  Extent extent = extentOf(value);
+  return {value.getAsOpaquePointer(), extent.rows ? i : -1,
+          extent.columns ? j : -1, extent.lanes ? k : -1};
+}
+
 Value ContractionBody::get(Value value, int64_t i, int64_t j, int64_t k) {
   Block *body = v.op.getBlock();
   auto argument = dyn_cast<BlockArgument>(value);
@@ -240,9 +247,7 @@ Value ContractionBody::get(Value value, int64_t i, int64_t j, int64_t k) {
   OpOperand *operand = argument ? v.op.getMatchingOpOperand(argument) : nullptr;
   if (operand && v.op.isDpsInit(operand))
     return sum;
-  Extent extent = extentOf(value);
-  Key key{value.getAsOpaquePointer(), extent.rows ? i : -1,
-          extent.columns ? j : -1, extent.lanes ? k : -1};
+  Key key = keyOf(value, i, j, k);
   if (auto it = values.find(key); it != values.end())
     return it->second;
   if (v.arePaired && op == v.plan.pairs) {

@@ -98,7 +98,7 @@ Value ContractionBody::blockStart(int64_t i, int64_t j) {
 
 Value ContractionBody::addBlock(Value current, Value block, int64_t i,
                                 int64_t j) {
-  values[Key{v.plan.dot->block.getAsOpaquePointer(), i, j, 0}] = block;
+  values[keyOf(v.plan.dot->block, i, j, 0)] = block;
   return next(current, i, j, 0);
 }
 

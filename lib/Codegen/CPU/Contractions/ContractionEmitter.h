@@ -234,6 +234,8 @@ public:
 private:
   using Key = std::tuple<void *, int64_t, int64_t, int64_t>;
 
+  /// Elements for which `value` is the same have one key.
+  Key keyOf(mlir::Value value, int64_t i, int64_t j, int64_t k);
   Extent extentOf(mlir::Value value);
   Extent extentOf(mlir::OpOperand &operand);
   mlir::Value get(mlir::Value value, int64_t i, int64_t j, int64_t k);
