@@ -73,7 +73,8 @@ void loopc::populateProfile(PassAdder manager, const PipelineOptions &options) {
                     "own thread does is in one function");
 }
 
-void loopc::populateFunctions(PassAdder manager, const PipelineOptions &) {
+void loopc::populateFunctions(PassAdder manager,
+                              const PipelineOptions &options) {
   manager.addPass(
       createOutlineNests(),
       "no pass rewrites nests any more; LLVM takes the square of the "
@@ -83,14 +84,17 @@ void loopc::populateFunctions(PassAdder manager, const PipelineOptions &) {
                   "behind the choice of functions, which counts elementary "
                   "functions and not what they become; leaves arithmetic of "
                   "vectors");
-  manager.addPass(createLowerAffinePass(),
-                  "all that reads maps of accesses is done");
-  manager.addPass(createLowerVectors(),
-                  "behind the last pass that makes vectors; leaves those that "
-                  "the LLVM dialect has an operation for");
-  manager.addPass(createBranchesBackwards(),
-                  "no pass wants loops any more; conversions to LLVM want "
-                  "branches");
+  // Side by side from here on; kernels are in a module of their own.
+  PassAdder functions =
+      options.chip.empty() ? manager.nest<func::FuncOp>() : manager;
+  functions.addPass(createLowerAffinePass(),
+                    "all that reads maps of accesses is done");
+  functions.addPass(createLowerVectors(),
+                    "behind the last pass that makes vectors; leaves those "
+                    "that the LLVM dialect has an operation for");
+  functions.addPass(createBranchesBackwards(),
+                    "no pass wants loops any more; conversions to LLVM want "
+                    "branches");
 }
 
 void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
