@@ -15,7 +15,6 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -106,13 +105,10 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
                   "all dialects that are left, at once: each conversion goes "
                   "through the whole module. Of math there is what "
                   "loopc-expand-math has left: functions that LLVM has");
+  PassAdder functions = manager.nest<LLVM::LLVMFuncOp>();
   // To find equal blocks, or dead ones, takes longer than LLVM's work on them,
   // and a second round finds next to nothing.
-  GreedyRewriteConfig config;
-  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-  config.setMaxIterations(1);
-  PassAdder functions = manager.nest<LLVM::LLVMFuncOp>();
-  functions.addPass(createCanonicalizerPass(config),
+  functions.addPass(createCanonicalizerOf("llvm"),
                     "descriptors that are taken apart where they were made");
   functions.addPass(createEliminateCommon(),
                     "less for LLVM to read, and nests that are equal look it");
