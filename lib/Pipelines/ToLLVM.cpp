@@ -96,7 +96,8 @@ void loopc::populateFunctions(PassAdder manager,
                     "branches");
 }
 
-void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
+void loopc::populateLLVMDialect(PassAdder manager,
+                                const PipelineOptions &options) {
   manager.addPass(createConvertLoopRuntimeToLLVM(),
                   "behind branches: a check that fails returns from the "
                   "function; before memref is lowered, whose allocations are "
@@ -112,8 +113,9 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
                     "descriptors that are taken apart where they were made");
   functions.addPass(createEliminateCommon(),
                     "less for LLVM to read, and nests that are equal look it");
-  manager.addPass(createReconcileUnrealizedCastsPass(),
-                  "casts between conversions have met their counterparts");
+  PassAdder all = options.chip.empty() ? functions : manager;
+  all.addPass(createReconcileUnrealizedCastsPass(),
+              "casts between conversions have met their counterparts");
   manager.addPass(
       createShareNests(),
       "functions are final: those that are equal are compiled once");
