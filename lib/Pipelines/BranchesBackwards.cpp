@@ -25,6 +25,13 @@ using namespace mlir;
 namespace {
 struct BranchesBackwards
     : loopc::impl::BranchesBackwardsBase<BranchesBackwards> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet patterns(context);
+    populateSCFToControlFlowConversionPatterns(patterns);
+    lowerings = std::move(patterns);
+    return success();
+  }
+
   void runOnOperation() override {
     ConversionTarget target(getContext());
     target
@@ -51,10 +58,12 @@ struct BranchesBackwards
       return WalkResult::skip();
     });
     std::reverse(outermost.begin(), outermost.end());
-    RewritePatternSet patterns(&getContext());
-    populateSCFToControlFlowConversionPatterns(patterns);
-    if (failed(applyPartialConversion(outermost, target, std::move(patterns))))
+    if (failed(applyPartialConversion(outermost, target, lowerings)))
       signalPassFailure();
   }
+
+private:
+  /// For each of many functions.
+  FrozenRewritePatternSet lowerings;
 };
 } // namespace

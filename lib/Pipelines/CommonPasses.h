@@ -23,8 +23,9 @@ inline void addCleanup(PassAdder manager, llvm::StringRef reason) {
 }
 
 /// Verifies the invariants of a stage, and MLIR's.
-inline void addVerifier(PassAdder manager, Stage stage) {
-  manager.addPass(createVerifyStage({stage}),
+inline void addVerifier(PassAdder manager, Stage stage,
+                        bool areMarksProved = false) {
+  manager.addPass(createVerifyStage({stage, areMarksProved}),
                   "what holds here is checked, and not left to what the passes "
                   "before happen to do");
 }

@@ -15,7 +15,6 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -73,7 +72,8 @@ void loopc::populateProfile(PassAdder manager, const PipelineOptions &options) {
                     "own thread does is in one function");
 }
 
-void loopc::populateFunctions(PassAdder manager, const PipelineOptions &) {
+void loopc::populateFunctions(PassAdder manager,
+                              const PipelineOptions &options) {
   manager.addPass(
       createOutlineNests(),
       "no pass rewrites nests any more; LLVM takes the square of the "
@@ -83,17 +83,21 @@ void loopc::populateFunctions(PassAdder manager, const PipelineOptions &) {
                   "behind the choice of functions, which counts elementary "
                   "functions and not what they become; leaves arithmetic of "
                   "vectors");
-  manager.addPass(createLowerAffinePass(),
-                  "all that reads maps of accesses is done");
-  manager.addPass(createLowerVectors(),
-                  "behind the last pass that makes vectors; leaves those that "
-                  "the LLVM dialect has an operation for");
-  manager.addPass(createBranchesBackwards(),
-                  "no pass wants loops any more; conversions to LLVM want "
-                  "branches");
+  // Side by side from here on; kernels are in a module of their own.
+  PassAdder functions =
+      options.chip.empty() ? manager.nest<func::FuncOp>() : manager;
+  functions.addPass(createLowerAffinePass(),
+                    "all that reads maps of accesses is done");
+  functions.addPass(createLowerVectors(),
+                    "behind the last pass that makes vectors; leaves those "
+                    "that the LLVM dialect has an operation for");
+  functions.addPass(createBranchesBackwards(),
+                    "no pass wants loops any more; conversions to LLVM want "
+                    "branches");
 }
 
-void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
+void loopc::populateLLVMDialect(PassAdder manager,
+                                const PipelineOptions &options) {
   manager.addPass(createConvertLoopRuntimeToLLVM(),
                   "behind branches: a check that fails returns from the "
                   "function; before memref is lowered, whose allocations are "
@@ -102,18 +106,16 @@ void loopc::populateLLVMDialect(PassAdder manager, const PipelineOptions &) {
                   "all dialects that are left, at once: each conversion goes "
                   "through the whole module. Of math there is what "
                   "loopc-expand-math has left: functions that LLVM has");
+  PassAdder functions = manager.nest<LLVM::LLVMFuncOp>();
   // To find equal blocks, or dead ones, takes longer than LLVM's work on them,
   // and a second round finds next to nothing.
-  GreedyRewriteConfig config;
-  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
-  config.setMaxIterations(1);
-  PassAdder functions = manager.nest<LLVM::LLVMFuncOp>();
-  functions.addPass(createCanonicalizerPass(config),
+  functions.addPass(createCanonicalizerOf("llvm"),
                     "descriptors that are taken apart where they were made");
   functions.addPass(createEliminateCommon(),
                     "less for LLVM to read, and nests that are equal look it");
-  manager.addPass(createReconcileUnrealizedCastsPass(),
-                  "casts between conversions have met their counterparts");
+  PassAdder all = options.chip.empty() ? functions : manager;
+  all.addPass(createReconcileUnrealizedCastsPass(),
+              "casts between conversions have met their counterparts");
   manager.addPass(
       createShareNests(),
       "functions are final: those that are equal are compiled once");

@@ -82,7 +82,8 @@ void loopc::populateIndependence(PassAdder manager,
 }
 
 void loopc::populateSCFEnd(PassAdder manager, const PipelineOptions &) {
-  addVerifier(manager, Stage::SCF);
+  // Nothing comes between the proof of the marks and the end of the stage.
+  addVerifier(manager, Stage::SCF, /*areMarksProved=*/true);
 }
 
 void loopc::populateAccessChecks(PassAdder manager,

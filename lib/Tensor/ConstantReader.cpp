@@ -87,32 +87,50 @@ std::optional<ConstantPart> loopc::partOf(OffsetSizeAndStrideOpInterface op,
   return part;
 }
 
-/// The elements of `constant`, behind one another; false if unknown.
-static bool readConstant(arith::ConstantOp constant, int64_t count,
-                         int64_t size, ConstantBytes &out) {
-  ArrayRef<char> raw;
-  if (getElementTypeOrSelf(constant.getType()).isInteger(1)) {
-    auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-    if (dense)
-      llvm::append_range(out, dense.getValues<bool>());
+/// The bytes of `constant`: those of one element where all are equal; none if
+/// unknown, or if elements are no whole bytes.
+static ArrayRef<char> rawBytes(arith::ConstantOp constant) {
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
+    return dense.getElementType().isInteger(1) ? ArrayRef<char>()
+                                               : dense.getRawData();
+  auto held = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
+  AsmResourceBlob *blob = held ? held.getRawHandle().getBlob() : nullptr;
+  return blob ? blob->getData() : ArrayRef<char>();
+}
+
+/// True if the `count` elements of `constant` can be written.
+static bool isReadable(arith::ConstantOp constant, int64_t count,
+                       int64_t size) {
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (getElementTypeOrSelf(constant.getType()).isInteger(1))
     return static_cast<bool>(dense);
+  auto have = static_cast<int64_t>(rawBytes(constant).size());
+  return have == count * size || (dense && dense.isSplat() && have == size);
+}
+
+/// Writes `element` so many times as fills `bytes`.
+static void fill(llvm::MutableArrayRef<char> bytes, ArrayRef<char> element) {
+  if (bytes.empty())
+    return;
+  llvm::copy(element, bytes.begin());
+  // What is there is written again behind itself.
+  for (size_t done = element.size(); done < bytes.size(); done *= 2)
+    std::memcpy(bytes.data() + done, bytes.data(),
+                std::min(done, bytes.size() - done));
+}
+
+static void writeConstant(arith::ConstantOp constant,
+                          llvm::MutableArrayRef<char> out) {
+  auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (dense && dense.getElementType().isInteger(1)) {
+    llvm::copy(dense.getValues<bool>(), out.begin());
+    return;
   }
-  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue())) {
-    raw = dense.getRawData();
-    if (dense.isSplat() && static_cast<int64_t>(raw.size()) == size) {
-      for (int64_t k = 0; k < count; ++k)
-        out.append(raw.begin(), raw.end());
-      return true;
-    }
-  } else if (auto held =
-                 dyn_cast<DenseResourceElementsAttr>(constant.getValue())) {
-    if (AsmResourceBlob *blob = held.getRawHandle().getBlob())
-      raw = blob->getData();
-  }
-  if (static_cast<int64_t>(raw.size()) != count * size)
-    return false;
-  out.append(raw.begin(), raw.end());
-  return true;
+  ArrayRef<char> raw = rawBytes(constant);
+  if (dense && dense.isSplat())
+    fill(out, raw);
+  else
+    llvm::copy(raw, out.begin());
 }
 
 /// Copies elements of `size` bytes that are `strides` apart for each axis
@@ -144,26 +162,19 @@ static void copyOrdered(char *&to, const char *from, ArrayRef<int64_t> shape,
   }
 }
 
-/// Writes `count` elements that are what `value` is; false if unknown.
-static bool readFill(Value value, int64_t count, ConstantBytes &out) {
+/// The bits of the number that `value` is.
+static std::optional<uint64_t> bitsOfNumber(Value value) {
   Attribute attribute;
   if (!matchPattern(value, m_Constant(&attribute)))
-    return false;
-  APInt bits;
+    return std::nullopt;
   if (auto number = dyn_cast<FloatAttr>(attribute))
-    bits = number.getValue().bitcastToAPInt();
-  else if (auto integer = dyn_cast<IntegerAttr>(attribute))
-    bits = integer.getValue();
-  else
-    return false;
-  uint64_t word = bits.getZExtValue();
-  auto *first = reinterpret_cast<const char *>(&word);
-  for (int64_t k = 0; k < count; ++k)
-    out.append(first, first + elementBytes(value.getType()));
-  return true;
+    return number.getValue().bitcastToAPInt().getZExtValue();
+  if (auto integer = dyn_cast<IntegerAttr>(attribute))
+    return integer.getValue().getZExtValue();
+  return std::nullopt;
 }
 
-bool ConstantReader::readGeneric(linalg::GenericOp op, ConstantBytes &out) {
+ConstantReader::Evaluated *ConstantReader::evaluateOnce(linalg::GenericOp op) {
   EvaluatedConstants &known =
       sums && op.getNumReductionLoops() > 0 ? *sums : evaluated;
   auto found = known.find(op);
@@ -173,77 +184,145 @@ bool ConstantReader::readGeneric(linalg::GenericOp op, ConstantBytes &out) {
     SmallVector<ConstantBytes> operands;
     for (Value operand : op->getOperands())
       if (!read(operand, operands.emplace_back()))
-        return false;
+        return nullptr;
     std::swap(sources, others);
     found =
         known.try_emplace(op, evaluate(op, operands), std::move(others)).first;
   }
-  out = found->second.first;
-  sources.insert_range(found->second.second);
+  return &found->second;
+}
+
+bool ConstantReader::readGeneric(linalg::GenericOp op, ConstantBytes &out) {
+  Evaluated *known = evaluateOnce(op);
+  if (!known)
+    return false;
+  out = known->first;
+  sources.insert_range(known->second);
   return true;
 }
 
-bool ConstantReader::read(Value value, ConstantBytes &out) {
+bool ConstantReader::find(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   int64_t size = type ? elementBytes(type) : 0;
   Operation *op = value.getDefiningOp();
   if (size == 0 || !type.hasStaticShape() || !op)
     return false;
-  int64_t count = type.getNumElements();
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     sources.insert(constant);
-    return readConstant(constant, count, size, out);
+    return isReadable(constant, type.getNumElements(), size);
   }
-  if (isa<tensor::EmptyOp>(op)) {
-    out.resize(count * size);
+  if (isa<tensor::EmptyOp>(op))
     return true;
-  }
   if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return readFill(fill.getInputs()[0], count, out);
-  if (auto generic = dyn_cast<linalg::GenericOp>(op))
-    return isDerived && isDerived(op) && readGeneric(generic, out);
+    return bitsOfNumber(fill.getInputs()[0]).has_value();
+  if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+    Evaluated *known =
+        isDerived && isDerived(op) ? evaluateOnce(generic) : nullptr;
+    if (known)
+      sources.insert_range(known->second);
+    return known;
+  }
   if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-    return read(op->getOperand(0), out);
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    std::optional<ConstantPart> part = partOf(slice, slice.getSourceType());
-    ConstantBytes whole;
-    if (!part || !read(slice.getSource(), whole))
-      return false;
-    out.resize(count * size);
-    part->forRows([&](int64_t from, int64_t to, int64_t length) {
-      std::memcpy(&out[to * size], &whole[from * size], length * size);
-    });
-    return true;
+    return find(op->getOperand(0));
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return partOf(slice, slice.getSourceType()) && find(slice.getSource());
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return partOf(insert, type) && find(insert.getSource()) &&
+           find(insert.getDest());
+  auto transpose = dyn_cast<linalg::TransposeOp>(op);
+  return transpose && find(transpose.getInput());
+}
+
+ArrayRef<char> ConstantReader::view(Value value, ConstantBytes &storage) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t bytes = bytesOf(type);
+  Operation *op = value.getDefiningOp();
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return view(op->getOperand(0), storage);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    ArrayRef<char> raw = rawBytes(constant);
+    if (static_cast<int64_t>(raw.size()) == bytes)
+      return raw;
   }
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-    std::optional<ConstantPart> part = partOf(insert, type);
-    ConstantBytes source;
-    if (!part || !read(insert.getSource(), source) ||
-        !read(insert.getDest(), out))
-      return false;
-    part->forRows([&](int64_t to, int64_t from, int64_t length) {
-      std::memcpy(&out[to * size], &source[from * size], length * size);
-    });
-    return true;
+  storage.resize_for_overwrite(bytes);
+  write(value, storage);
+  return storage;
+}
+
+/// Writes what `from` holds into `to`, whose axes are `from`'s in another
+/// order.
+static void writeTransposed(linalg::TransposeOp op, const char *from,
+                            char *to) {
+  RankedTensorType type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<int64_t> strides = mlir::computeStrides(
+      cast<RankedTensorType>(op.getInput().getType()).getShape());
+  strides = applyPermutation(strides, op.getPermutation());
+  copyOrdered(to, from, type.getShape(), strides, elementBytes(type));
+}
+
+void ConstantReader::write(Value value, llvm::MutableArrayRef<char> out) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t size = elementBytes(type);
+  Operation *op = value.getDefiningOp();
+  ConstantBytes storage;
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    writeConstant(constant, out);
+  } else if (isa<tensor::EmptyOp>(op)) {
+    llvm::fill(out, 0);
+  } else if (auto filled = dyn_cast<linalg::FillOp>(op)) {
+    uint64_t bits = *bitsOfNumber(filled.getInputs()[0]);
+    // The low bytes come first here and in the target.
+    fill(out, ArrayRef(reinterpret_cast<const char *>(&bits), size));
+  } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+    llvm::copy(evaluateOnce(generic)->first, out.begin());
+  } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+    write(op->getOperand(0), out);
+  } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    ArrayRef<char> whole = view(slice.getSource(), storage);
+    partOf(slice, slice.getSourceType())
+        ->forRows([&](int64_t from, int64_t to, int64_t length) {
+          std::memcpy(&out[to * size], &whole[from * size], length * size);
+        });
+  } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    write(insert.getDest(), out);
+    ArrayRef<char> source = view(insert.getSource(), storage);
+    partOf(insert, type)->forRows(
+        [&](int64_t to, int64_t from, int64_t length) {
+          std::memcpy(&out[to * size], &source[from * size], length * size);
+        });
+  } else {
+    auto transpose = cast<linalg::TransposeOp>(op);
+    writeTransposed(transpose, view(transpose.getInput(), storage).data(),
+                    out.data());
   }
-  if (auto transpose = dyn_cast<linalg::TransposeOp>(op)) {
-    ConstantBytes whole;
-    if (!read(transpose.getInput(), whole))
-      return false;
-    SmallVector<int64_t> strides = mlir::computeStrides(
-        cast<RankedTensorType>(transpose.getInput().getType()).getShape());
-    strides = applyPermutation(strides, transpose.getPermutation());
-    out.resize(count * size);
-    char *to = out.data();
-    copyOrdered(to, whole.data(), type.getShape(), strides, size);
-    return true;
-  }
-  return false;
+}
+
+bool ConstantReader::read(Value value, ConstantBytes &out) {
+  if (!find(value))
+    return false;
+  out.resize_for_overwrite(bytesOf(cast<RankedTensorType>(value.getType())));
+  write(value, out);
+  return true;
+}
+
+static void replaceBy(Operation *op, TypedAttr value) {
+  OpBuilder b(op);
+  op->replaceAllUsesWith(
+      arith::ConstantOp::create(b, op->getLoc(), value.getType(), value));
+  op->erase();
+}
+
+void ConstantReader::replace(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  AsmResourceBlob blob =
+      HeapAsmResourceBlob::allocate(bytesOf(type), /*align=*/64);
+  write(op->getResult(0), blob.getMutableData());
+  replaceBy(op, DenseResourceElementsAttr::get(type, "loopc_folded",
+                                               std::move(blob)));
 }
 
 void loopc::replaceByConstant(Operation *op, ArrayRef<char> bytes) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  OpBuilder b(op);
   TypedAttr value;
   // Scales and zero points become parts of what computes with them.
   if (isa<linalg::GenericOp>(op) &&
@@ -253,7 +332,5 @@ void loopc::replaceByConstant(Operation *op, ArrayRef<char> bytes) {
     value = DenseResourceElementsAttr::get(
         type, "loopc_folded",
         HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, 64));
-  op->replaceAllUsesWith(
-      arith::ConstantOp::create(b, op->getLoc(), type, value));
-  op->erase();
+  replaceBy(op, value);
 }

@@ -57,14 +57,28 @@ public:
       EvaluatedConstants *sums = nullptr)
       : isDerived(std::move(isDerived)), sums(sums) {}
 
-  /// Appends the elements of `value`; false if they do not follow from
-  /// constants.
+  /// True if the elements of `value` follow from constants, which are `sources`
+  /// then. What is only moved is not read yet.
+  bool find(mlir::Value value);
+
+  /// The elements of `value`; false if they do not follow from constants.
   bool read(mlir::Value value, ConstantBytes &out);
   bool readGeneric(mlir::linalg::GenericOp op, ConstantBytes &out);
+
+  /// Replaces and erases `op`, whose result has been found, by a constant.
+  void replace(mlir::Operation *op);
 
   ConstantSources sources;
 
 private:
+  using Evaluated = EvaluatedConstants::mapped_type;
+
+  Evaluated *evaluateOnce(mlir::linalg::GenericOp op);
+  /// The elements of `value`, which have been found: where they are, or in
+  /// `storage`.
+  llvm::ArrayRef<char> view(mlir::Value value, ConstantBytes &storage);
+  void write(mlir::Value value, llvm::MutableArrayRef<char> out);
+
   std::function<bool(mlir::Operation *)> isDerived;
   EvaluatedConstants evaluated, *sums;
 };

@@ -152,7 +152,10 @@ def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
              clEnumValN(::loopc::Stage::Linalg, "linalg", "linalg on tensors"),
              clEnumValN(::loopc::Stage::MemRef, "memref", "buffers"),
              clEnumValN(::loopc::Stage::SCF, "scf", "structured loops"),
-             clEnumValN(::loopc::Stage::LLVM, "llvm", "the LLVM dialect"))}]>
+             clEnumValN(::loopc::Stage::LLVM, "llvm", "the LLVM dialect"))}]>,
+    Option<"areMarksProved", "marks-proved", "bool", "false",
+           "Marks of loops and buffers have been proved by the pass in front "
+           "(nest-retract-unproved), and are not proved again">
   ];
   let statistics = [
     Statistic<"numImpossible", "impossible",

@@ -13,20 +13,23 @@
 
 namespace loopc {
 
-/// Applies `patterns` to the operations in `root` that one of them is for, and
-/// to what they make of them. On a whole function the greedy driver folds all
-/// operations and simplifies all regions, again after each round: of large
-/// modules that takes ten times as long.
-inline llvm::LogicalResult applyAtRoots(mlir::Operation *root,
-                                        mlir::RewritePatternSet patterns) {
-  mlir::FrozenRewritePatternSet frozen(std::move(patterns));
+/// Applies `patterns` to the operations in `root` that one of them is for, if
+/// `mayMatch` is not known to be false, and to what they make of them. On a
+/// whole function the greedy driver folds all operations and simplifies all
+/// regions, again after each round: of large modules that takes ten times as
+/// long.
+inline llvm::LogicalResult
+applyAtRoots(mlir::Operation *root,
+             const mlir::FrozenRewritePatternSet &patterns,
+             llvm::function_ref<bool(mlir::Operation *)> mayMatch = nullptr) {
   llvm::SmallVector<mlir::Operation *> ops;
   root->walk([&](mlir::Operation *op) {
     if (op != root &&
-        frozen.getOpSpecificNativePatterns().contains(op->getName()))
+        patterns.getOpSpecificNativePatterns().contains(op->getName()) &&
+        (!mayMatch || mayMatch(op)))
       ops.push_back(op);
   });
-  return applyOpPatternsGreedily(ops, frozen);
+  return applyOpPatternsGreedily(ops, patterns);
 }
 
 } // namespace loopc

@@ -30,10 +30,13 @@ static void verifyPrivate(memref::AllocOp alloc, StageErrors &errors) {
   error.attachNote(alloc.getLoc()) << "the buffer is made here";
 }
 
-void loopc::verifySCFStage(ModuleOp module, StageErrors &errors) {
+void loopc::verifySCFStage(ModuleOp module, bool areMarksProved,
+                           StageErrors &errors) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<linalg::LinalgOp, loop::LoopOp>(op)) {
       errors.emit(op) << "is lowered here";
+    } else if (areMarksProved) {
+      return WalkResult::advance();
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       if (loop->hasAttr(kParallelAttrName))
         verifyMark(loop, errors);

@@ -85,7 +85,7 @@ struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
       return;
     }
     case Stage::SCF:
-      return verifySCFStage(module, errors);
+      return verifySCFStage(module, areMarksProved, errors);
     case Stage::LLVM:
       return verifyLLVMStage(module, errors);
     default:

@@ -69,10 +69,17 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
         math::ErfOp, math::ErfcOp, math::ExpM1Op, math::Log1pOp, math::SinOp,
         math::SinhOp, math::TanOp, math::TanhOp>(
         [](Operation *op) { return op->getParentOfType<gpu::GPUModuleOp>(); });
+    // Most functions have none: a conversion asks of each operation.
+    SmallVector<Operation *> ofMath;
+    getOperation().walk([&](Operation *op) {
+      if (isa_and_nonnull<math::MathDialect>(op->getDialect()))
+        ofMath.push_back(op);
+    });
+    if (ofMath.empty())
+      return;
     RewritePatternSet calls(context);
     populateMathToLibmConversionPatterns(calls);
-    if (failed(
-            applyPartialConversion(getOperation(), target, std::move(calls))))
+    if (failed(applyPartialConversion(ofMath, target, std::move(calls))))
       signalPassFailure();
   }
 };

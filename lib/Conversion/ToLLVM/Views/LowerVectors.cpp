@@ -32,24 +32,33 @@ namespace loopc {
 
 using namespace mlir;
 
-/// Says of accesses to vectors that they are aligned as one element is. Where
-/// nothing is said MLIR's conversion asks LLVM, with a new context for each.
-static void setAlignments(Operation *root) {
+/// How elements of buffers are aligned.
+static DenseMap<Type, unsigned> findAlignments(MLIRContext *of) {
   llvm::LLVMContext context;
   LLVM::TypeToLLVMIRTranslator translator(context);
-  LLVMTypeConverter converter(root->getContext());
+  LLVMTypeConverter converter(of);
+  Builder b(of);
   DenseMap<Type, unsigned> alignments;
+  for (Type type :
+       {Type(b.getI1Type()), Type(b.getI8Type()), Type(b.getI16Type()),
+        Type(b.getI32Type()), Type(b.getI64Type()), Type(b.getIndexType()),
+        Type(b.getF16Type()), Type(b.getBF16Type()), Type(b.getF32Type()),
+        Type(b.getF64Type())})
+    alignments[type] = translator.getPreferredAlignment(
+        converter.convertType(type), converter.getDataLayout());
+  return alignments;
+}
+
+/// Says of accesses to vectors that they are aligned as one element is. Where
+/// nothing is said MLIR's conversion asks LLVM, with a new context for each.
+static void setAlignments(Operation *root,
+                          const DenseMap<Type, unsigned> &alignments) {
   auto align = [&](auto access) {
     if (access.getAlignment())
       return;
-    auto [entry, isNew] =
-        alignments.try_emplace(access.getMemRefType().getElementType(), 0);
-    if (isNew)
-      if (Type type = converter.convertType(entry->first))
-        entry->second =
-            translator.getPreferredAlignment(type, converter.getDataLayout());
-    if (entry->second)
-      access.setAlignment(entry->second);
+    if (unsigned bytes =
+            alignments.lookup(access.getMemRefType().getElementType()))
+      access.setAlignment(bytes);
   };
   root->walk([&](Operation *op) {
     llvm::TypeSwitch<Operation *>(op)
@@ -62,8 +71,8 @@ namespace {
 struct LowerVectors : loopc::impl::LowerVectorsBase<LowerVectors> {
   using Base::Base;
 
-  void runOnOperation() override {
-    RewritePatternSet patterns(&getContext());
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet patterns(context);
     vector::populateVectorToVectorCanonicalizationPatterns(patterns);
     vector::populateVectorBitCastLoweringPatterns(patterns);
     vector::populateVectorBroadcastLoweringPatterns(patterns);
@@ -86,9 +95,20 @@ struct LowerVectors : loopc::impl::LowerVectorsBase<LowerVectors> {
     vector::populateVectorGatherLoweringPatterns(patterns);
     vector::populateVectorFromElementsUnrollPatterns(patterns);
     vector::populateVectorToElementsUnrollPatterns(patterns);
-    if (failed(loopc::applyAtRoots(getOperation(), std::move(patterns))))
-      return signalPassFailure();
-    setAlignments(getOperation());
+    lowerings = std::move(patterns);
+    alignments = findAlignments(context);
+    return success();
   }
+
+  void runOnOperation() override {
+    if (failed(loopc::applyAtRoots(getOperation(), lowerings)))
+      return signalPassFailure();
+    setAlignments(getOperation(), alignments);
+  }
+
+private:
+  /// For each of many functions.
+  FrozenRewritePatternSet lowerings;
+  DenseMap<Type, unsigned> alignments;
 };
 } // namespace

@@ -43,6 +43,11 @@ struct Canonicalizer : PassWrapper<Canonicalizer, OperationPass<>> {
     config.setUseTopDownTraversal();
   }
 
+  explicit Canonicalizer(StringRef dialect) : dialect(dialect) {
+    config.setMaxIterations(1);
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  }
+
   StringRef getArgument() const override { return "canonicalize"; }
   StringRef getName() const override { return "Canonicalizer"; }
   StringRef getDescription() const override {
@@ -54,8 +59,21 @@ struct Canonicalizer : PassWrapper<Canonicalizer, OperationPass<>> {
   }
 
   LogicalResult initialize(MLIRContext *context) override {
-    patterns = loopc::loop::CanonicalPatterns::get(context);
+    patterns = dialect.empty() ? loopc::loop::CanonicalPatterns::get(context)
+                               : getPatternsOf(context);
     return success();
+  }
+
+  FrozenRewritePatternSet getPatternsOf(MLIRContext *context) const {
+    RewritePatternSet own(context);
+    for (StringRef name : {StringRef(dialect), StringRef("builtin")}) {
+      if (Dialect *loaded = context->getLoadedDialect(name))
+        loaded->getCanonicalizationPatterns(own);
+      for (RegisteredOperationName op :
+           context->getRegisteredOperationsByDialect(name))
+        op.getCanonicalizationPatterns(own, context);
+    }
+    return own;
   }
 
   void runOnOperation() override {
@@ -73,6 +91,8 @@ struct Canonicalizer : PassWrapper<Canonicalizer, OperationPass<>> {
   /// are branches: MLIR walks through everything three times for it.
   GreedyRewriteConfig getConfig(Operation *op) const {
     GreedyRewriteConfig own = config;
+    if (!dialect.empty())
+      return own;
     own.setRegionSimplificationLevel(isStructured(op)
                                          ? GreedySimplifyRegionLevel::Disabled
                                          : GreedySimplifyRegionLevel::Normal);
@@ -80,10 +100,15 @@ struct Canonicalizer : PassWrapper<Canonicalizer, OperationPass<>> {
   }
 
   GreedyRewriteConfig config;
+  std::string dialect; ///< all that functions have; of any if empty
   FrozenRewritePatternSet patterns;
 };
 } // namespace
 
 std::unique_ptr<Pass> loopc::createCanonicalizer(int64_t rounds) {
   return std::make_unique<Canonicalizer>(rounds);
+}
+
+std::unique_ptr<Pass> loopc::createCanonicalizerOf(StringRef dialect) {
+  return std::make_unique<Canonicalizer>(dialect);
 }

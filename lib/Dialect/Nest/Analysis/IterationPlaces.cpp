@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -427,11 +428,11 @@ bool IterationPlaces::enterStrided(memref::ReinterpretCastOp view,
   auto source = dyn_cast<MemRefType>(view.getSource().getType());
   if (!source || !source.getLayout().isIdentity() || source.getRank() == 0)
     return false;
-  SmallVector<int64_t> strides = source.getStridesAndOffset().first;
-  if (llvm::any_of(strides, [](int64_t stride) {
-        return ShapedType::isDynamic(stride) || stride == 0;
-      }))
+  // Not the type's getStridesAndOffset(), which goes by way of an expression.
+  if (llvm::is_contained(source.getShape(), 0) ||
+      llvm::any_of(source.getShape().drop_front(), ShapedType::isDynamic))
     return false;
+  SmallVector<int64_t> strides = mlir::computeStrides(source.getShape());
   Sum offset = sumOf(view.getMixedOffsets().front());
   SmallVector<int64_t> extents(strides.size(), 1);
   for (auto [index, extent, by] :

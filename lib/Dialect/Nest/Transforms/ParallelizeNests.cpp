@@ -379,12 +379,15 @@ func::FuncOp NestParallelizer::makeBody() {
 /// True for a buffer that is known but for where it is.
 static bool isKnownButForPlace(Type type) {
   auto buffer = dyn_cast<MemRefType>(type);
+  if (!buffer || !buffer.hasStaticShape())
+    return false;
   SmallVector<int64_t> strides;
   int64_t offset;
-  return buffer && buffer.hasStaticShape() &&
-         succeeded(buffer.getStridesAndOffset(strides, offset)) &&
-         !ShapedType::isDynamic(offset) &&
-         llvm::none_of(strides, ShapedType::isDynamic);
+  // To ask for strides makes expressions of them.
+  return buffer.getLayout().isIdentity() ||
+         (succeeded(buffer.getStridesAndOffset(strides, offset)) &&
+          !ShapedType::isDynamic(offset) &&
+          llvm::none_of(strides, ShapedType::isDynamic));
 }
 
 /// The struct that hands the run and the captures over; of buffers whose shape

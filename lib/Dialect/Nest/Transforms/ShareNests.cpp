@@ -30,6 +30,7 @@
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/BitVector.h"
@@ -69,6 +70,7 @@ struct Nest {
   SmallVector<Place> places;
   SmallVector<TypedAttr> numbers; ///< what is at the places: of a vector whose
                                   ///< elements are one number, that number
+  bool hasLoops = false;          ///< places know their loops
 };
 
 /// The numbers that nests have at one place.
@@ -130,6 +132,16 @@ findInnermostLoops(LLVM::LLVMFuncOp function) {
   return found;
 }
 
+/// Lets places know their loops, which takes longer than all of the text: what
+/// is compared with no other nest needs none.
+static void findLoops(Nest &nest) {
+  if (std::exchange(nest.hasLoops, true))
+    return;
+  auto loops = findInnermostLoops(nest.function);
+  for (Place &place : nest.places)
+    place.loop = loops.lookup(place.operand->getOwner()->getBlock());
+}
+
 /// In a text: any number, and one that does not matter.
 static constexpr uintptr_t kNumber = UINTPTR_MAX, kNothing = UINTPTR_MAX - 1;
 
@@ -167,7 +179,6 @@ static void describe(Nest &nest) {
         if (!isa<LLVM::ConstantOp>(op))
           values[result] = values.size();
   }
-  auto loops = findInnermostLoops(nest.function);
   for (Block &block : nest.function.getBody()) {
     nest.text.push_back(block.getNumArguments());
     for (Type type : block.getArgumentTypes())
@@ -188,7 +199,7 @@ static void describe(Nest &nest) {
             nest.text.push_back(kNothing);
             continue;
           }
-          nest.places.push_back({&operand, loops.lookup(&block)});
+          nest.places.push_back({&operand, nullptr});
           nest.numbers.push_back(number);
           nest.text.push_back(kNumber);
         } else if (auto constant =
@@ -309,6 +320,7 @@ refine(const Cluster &cluster, const Nest &nest,
 /// Adds `nest` to `cluster`, if the function for all is as good as theirs.
 static bool join(Cluster &cluster, Nest &nest) {
   Nest &first = *cluster.members.front();
+  findLoops(first);
   llvm::BitVector differs = cluster.differs;
   llvm::DenseMap<Block *, llvm::SmallPtrSet<Operation *, 8>> inLoops;
   for (auto [k, place] : llvm::enumerate(first.places)) {
@@ -663,8 +675,9 @@ findClusters(MutableArrayRef<Nest> nests,
              llvm::function_ref<bool(Cluster &, Nest &)> join) {
   std::map<SmallVector<uintptr_t>, SmallVector<size_t>> groups;
   SmallVector<Cluster> found;
+  if (!nests.empty())
+    parallelForEach(nests.front().function.getContext(), nests, describe);
   for (Nest &nest : nests) {
-    describe(nest);
     SmallVector<size_t> &group = groups[nest.text];
     if (llvm::any_of(group, [&](size_t k) { return join(found[k], nest); }))
       continue;
@@ -706,11 +719,11 @@ private:
         if (!function->hasAttr(kOutlinedAttrName))
           continue;
         numDropped += dropUnusedArguments(function, callee.calls);
-        nests.push_back({function, {}, {}, {}});
+        nests.push_back({function, {}, {}, {}, false});
       } else if (callee.calls.empty()) {
         dropUnreadFields(callee.sharedOut);
         if (canHandMore(function, callee.sharedOut))
-          pieces.push_back({function, {}, {}, {}});
+          pieces.push_back({function, {}, {}, {}, false});
       }
     }
     auto finish = [&](const Cluster &cluster) {

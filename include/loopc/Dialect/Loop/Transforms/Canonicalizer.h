@@ -11,6 +11,8 @@
 #ifndef LOOPC_DIALECT_LOOP_TRANSFORMS_CANONICALIZER_H
 #define LOOPC_DIALECT_LOOP_TRANSFORMS_CANONICALIZER_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
 #include <memory>
 
@@ -28,6 +30,12 @@ namespace loopc {
 /// the last run has changed nothing and all passes since have kept all
 /// analyses, and looks at blocks only in functions that have branches.
 std::unique_ptr<mlir::Pass> createCanonicalizer(int64_t rounds = 1);
+
+/// The same for each of many functions that hold operations of one dialect,
+/// whose patterns, and the builtin dialect's, are all it has: MLIR's driver
+/// sorts the patterns that it is given, for each function again. Blocks stay as
+/// they are.
+std::unique_ptr<mlir::Pass> createCanonicalizerOf(llvm::StringRef dialect);
 
 } // namespace loopc
 
