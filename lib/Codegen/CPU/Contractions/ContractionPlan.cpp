@@ -187,6 +187,7 @@ private:
   OpOperand *findShared();
   bool isOfRow(Value value);
   bool chooseWidened();
+  bool sharesRowElements();
   bool isWide(int64_t rows);
   TileShape tileFor(int64_t rows);
   TileShape halveTile(TileShape tile, int64_t rows);
@@ -418,6 +419,15 @@ bool ContractionPlanner::chooseTransposed() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
+/// True if columns share elements of a row. Of one filter a channel a row has
+/// vectors of its own.
+bool ContractionPlanner::sharesRowElements() {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
+    AffineMap map = op.getMatchingIndexingMap(in);
+    return plan.isOfRows(map) && !map.isFunctionOfDim(plan.laneDim);
+  });
+}
+
 /// True if tiles of `rows` rows fill the registers for sums: those of windows
 /// of an image, most of which are long, if there are columns for them. They
 /// need two kinds of tiles, or none as high as others, where these leave no
@@ -427,14 +437,9 @@ bool ContractionPlanner::isWide(int64_t rows) {
       !plan.stripValues.empty() ||
       plan.extents[*plan.columnDim] < cpu.wideTileVectors() * plan.lanes)
     return false;
-  // More vectors share an element of a row. Of one filter a channel a row has
-  // vectors of its own.
-  bool hasElements = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
-    AffineMap map = op.getMatchingIndexingMap(in);
-    return plan.isOfRows(map) && !map.isFunctionOfDim(plan.laneDim);
-  });
   int64_t most = cpu.wideTileRows();
-  return hasElements &&
+  // More vectors share an element of a row.
+  return sharesRowElements() &&
          (ShapedType::isDynamic(rows) || rows % cpu.tileRows() != 0 ||
           rows % most == 0 || rows % (most - 1) == 0);
 }
@@ -734,7 +739,10 @@ void ContractionPlanner::chooseTiles() {
     int64_t last = plan.extents[plan.sumDims.back()];
     plan.isSumWrittenOut = last > 1 && last <= kShortSum;
   }
-  if (!isOpen || plan.isStripTransposed || plan.joinedDim) {
+  // Nor has a row of an image wider tiles where columns share nothing of it.
+  bool isFiltered = plan.sumDims.size() > 1 && !plan.isAlongSum && !isRare &&
+                    plan.rowDim && !sharesRowElements();
+  if (!isOpen || isFiltered || plan.isStripTransposed || plan.joinedDim) {
     plan.versions = {planRows(rows())};
     plan.versions.back().usesStrip = plan.strip;
     return;
