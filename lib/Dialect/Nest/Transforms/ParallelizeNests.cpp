@@ -177,14 +177,14 @@ private:
     return arith::ConstantOp::create(b, b.getBoolAttr(value));
   }
   IRMapping beginFunction(func::FuncOp made);
-  Value pays(bool asksForThreads, const IRMapping &mapping);
   Value tryToShare(func::FuncOp body, bool asksForThreads,
                    const IRMapping &mapping, ValueRange given);
   void fillIteration(size_t k, Value number, IRMapping &mapping);
   void fillPiece(Value begin, Value end, IRMapping &mapping);
   void makePrivateMemory(IRMapping &mapping);
   void dropPrivateMemory();
-  Value hasWork(double least, const IRMapping &mapping);
+  Value findWork(bool asksForThreads, const IRMapping &mapping);
+  Value isEnough(Value work, double least);
   Value chooseGrain(const IRMapping &mapping);
   LLVM::CallOp callInParallel(StringRef function, func::FuncOp body,
                               Value grain, ValueRange given,
@@ -198,6 +198,8 @@ private:
     return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
   }
   Value run() { return rt::findRun(nestFunction()); }
+  /// The run in a function that is made.
+  Value runOfFunction() { return b.getInsertionBlock()->getArgument(0); }
   func::FuncOp nestFunction() { return nest->getParentOfType<func::FuncOp>(); }
 
   ParallelFunctions &shared;
@@ -434,11 +436,10 @@ LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
   return made;
 }
 
-/// Whether the nest has so much work.
-Value NestParallelizer::hasWork(double least, const IRMapping &mapping) {
-  WorkEmitter emitter(b, estimate, mapping);
-  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, emitter.emit(work),
-                               emitter.makeFloat(least));
+/// Whether `work` is so much.
+Value NestParallelizer::isEnough(Value work, double least) {
+  Value number = arith::ConstantOp::create(b, b.getF64FloatAttr(least));
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, work, number);
 }
 
 /// Iterations that are worth a piece.
@@ -492,21 +493,21 @@ LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
   return LLVM::CallOp::create(b, callee, arguments);
 }
 
-/// Whether threads are there and have work; null if both are known.
-Value NestParallelizer::pays(bool asksForThreads, const IRMapping &mapping) {
+/// What there is to be shared out among threads: nothing without them.
+Value NestParallelizer::findWork(bool asksForThreads,
+                                 const IRMapping &mapping) {
+  WorkEmitter emitter(b, estimate, mapping);
   if (!asksForThreads)
-    return isKnown() ? Value() : hasWork(minWork, mapping);
-  Value run = b.getInsertionBlock()->getArgument(0);
-  Value threads = hasThreads(b, shared.module, run);
-  if (isKnown())
-    return threads;
-  auto both = scf::IfOp::create(b, b.getI1Type(), threads, /*withElse=*/true);
+    return emitter.emit(work);
+  Value threads = hasThreads(b, shared.module, runOfFunction());
+  auto either = scf::IfOp::create(b, b.getF64Type(), threads,
+                                  /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(both.thenBlock());
-  scf::YieldOp::create(b, hasWork(minWork, mapping));
-  b.setInsertionPointToStart(both.elseBlock());
-  scf::YieldOp::create(b, makeFlag(false));
-  return both.getResult(0);
+  b.setInsertionPointToStart(either.thenBlock());
+  scf::YieldOp::create(b, emitter.emit(work));
+  b.setInsertionPointToStart(either.elseBlock());
+  scf::YieldOp::create(b, emitter.makeFloat(0));
+  return either.getResult(0);
 }
 
 /// Shares the body out where that pays, and where the run has not
@@ -514,8 +515,9 @@ Value NestParallelizer::pays(bool asksForThreads, const IRMapping &mapping) {
 /// computed.
 Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
                                    const IRMapping &mapping, ValueRange given) {
+  Value found = isKnown() ? Value() : findWork(asksForThreads, mapping);
   auto tryIt = [&]() -> Value {
-    Value isLarge = isKnown() ? makeFlag(false) : hasWork(largeWork, mapping);
+    Value isLarge = found ? isEnough(found, largeWork) : makeFlag(false);
     isLarge = arith::ExtUIOp::create(b, b.getI32Type(), isLarge);
     LLVM::CallOp call = callInParallel("loopc_rt_try_parallel_for", body,
                                        chooseGrain(mapping), given, isLarge);
@@ -523,9 +525,10 @@ Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, call.getResult(),
                                  none);
   };
-  Value condition = pays(asksForThreads, mapping);
-  if (!condition)
+  if (!found && !asksForThreads)
     return tryIt();
+  Value condition = found ? isEnough(found, minWork)
+                          : hasThreads(b, shared.module, runOfFunction());
   auto branch = scf::IfOp::create(b, b.getI1Type(), condition,
                                   /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -570,8 +573,9 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body,
     b.setInsertionPointToStart(left.thenBlock());
     callBody();
   } else {
-    if (Value threads = pays(asksForThreads, mapping)) {
-      auto branch = scf::IfOp::create(b, threads, /*withElse=*/true);
+    if (asksForThreads) {
+      auto branch = scf::IfOp::create(
+          b, hasThreads(b, shared.module, runOfFunction()), /*withElse=*/true);
       b.setInsertionPointToStart(branch.elseBlock());
       callBody();
       b.setInsertionPointToStart(branch.thenBlock());
