@@ -211,14 +211,15 @@ func.func @fresh(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK: func.func private @dynamic_shared(%[[HANDLE:[^:]+]]: !rt.run, %[[TRIPS:[^:]+]]: index, %[[N:[^:]+]]: index, %[[M:[^:]+]]: memref<?xf32>)
 // CHECK: llvm.alloca
 // CHECK: %[[MANY:.*]] = arith.cmpi sgt
-// CHECK: %[[PAYS:.*]] = scf.if %[[MANY]] -> (i1) {
-// CHECK: %[[LEAST:.*]] = arith.constant 6.553600e+04 : f64
-// CHECK: %[[WORTH:.*]] = arith.cmpf oge, %{{.*}}, %[[LEAST]]
-// CHECK: scf.yield %[[WORTH]]
+// CHECK: %[[WORK:.*]] = scf.if %[[MANY]] -> (f64) {
+// CHECK: arith.select
 // CHECK: } else {
-// CHECK: scf.yield %false
+// CHECK: scf.yield %{{.*}} : f64
+// CHECK: %[[LEAST:.*]] = arith.constant 6.553600e+04 : f64
+// CHECK: %[[PAYS:.*]] = arith.cmpf oge, %[[WORK]], %[[LEAST]]
 // CHECK: %[[DONE:.*]] = scf.if %[[PAYS]] -> (i1) {
 // CHECK: arith.constant 5.242880e+05 : f64
+// CHECK: arith.cmpf oge, %[[WORK]]
 // CHECK: %[[LARGE:.*]] = arith.extui
 // CHECK: arith.constant 64 : i64
 // CHECK: arith.ceildivui
