@@ -169,8 +169,6 @@ public:
   /// Blocks of `tiles` tiles below one another, which are done before the next
   /// columns'.
   void chooseRowBlocks(int64_t tiles);
-  /// How many tiles these are of results that are stored as they are computed.
-  int64_t rowTiles() const;
 
   ContractionPlan plan;
 
@@ -663,16 +661,6 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
   }
 }
 
-int64_t ContractionPlanner::rowTiles() const {
-  // As many as a row of an image has: its neighbours stay in the first cache.
-  if (plan.joinedDim)
-    return CpuModel::kRowTilesOfStored;
-  int64_t products = plan.products();
-  return !ShapedType::isDynamic(products) && products <= CpuModel::kStoredSum
-             ? CpuModel::kRowTilesOfStored
-             : CpuModel::kRowTiles;
-}
-
 RowsPlan ContractionPlanner::planRows(int64_t rows) {
   RowsPlan made;
   made.tile = tileFor(rows);
@@ -778,7 +766,7 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   if (!isCompact && !loop::isCold(op) && plan.isAlongSum &&
       many.chooseTransposed()) {
     many.chooseTiles();
-    many.chooseRowBlocks(many.rowTiles());
+    many.chooseRowBlocks(many.plan.rowTiles());
     many.plan.start = findStart(op, many.plan);
     plan.start = many.plan.start;
     plan.many = std::make_unique<ContractionPlan>(std::move(many.plan));
@@ -795,7 +783,7 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
     return planContraction(op, cpu, /*isCompact=*/false, /*isTurned=*/true);
   // Rows that are stored transposed lie one behind the other.
   planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
-                                                 : planner.rowTiles());
+                                                 : plan.rowTiles());
   if (plan.epilogue.isTurned)
     plan.squareTiles(cpu);
   return std::move(plan);

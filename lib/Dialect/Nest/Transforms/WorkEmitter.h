@@ -52,8 +52,8 @@ private:
     mlir::Value size = b.createOrFold<mlir::arith::SubIOp>(
         lookup(loop.getUpperBound()), lower);
     // Whole numbers are compared: what is not a number costs twice the code.
-    mlir::Value zero = mlir::arith::ConstantOp::create(
-        b, b.getIntegerAttr(size.getType(), 0));
+    mlir::Value zero =
+        mlir::arith::ConstantOp::create(b, b.getIntegerAttr(size.getType(), 0));
     mlir::Value isThere = mlir::arith::CmpIOp::create(
         b, mlir::arith::CmpIPredicate::sgt, size, zero);
     size = mlir::arith::SelectOp::create(b, isThere, size, zero);
