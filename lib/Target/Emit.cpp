@@ -20,7 +20,10 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/FileSystem.h"
+
+#include <mutex>
 
 using namespace mlir;
 using namespace loopc;
@@ -48,6 +51,22 @@ static void divideLongRuns(llvm::Module &module) {
     }
 }
 
+/// Adds LLVM's passes that write code. Strength reduction is not one of them
+/// for CPUs: optimizeModule() has run it where it pays.
+static bool addPasses(llvm::legacy::PassManager &passes,
+                      llvm::TargetMachine &machine, llvm::CodeGenFileType kind,
+                      llvm::raw_pwrite_stream &os) {
+  // LLVM reads an option for it here, which is one of the process.
+  static std::mutex mutex;
+  std::scoped_lock lock(mutex);
+  static auto *isLeftOut = static_cast<llvm::cl::opt<bool> *>(
+      llvm::cl::getRegisteredOptions().lookup("disable-lsr"));
+  if (isLeftOut)
+    isLeftOut->setValue(!machine.getTargetTriple().isNVPTX());
+  return !machine.addPassesToEmitFile(passes, os, nullptr, kind,
+                                      /*DisableVerify=*/true);
+}
+
 bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
                      llvm::CodeGenFileType kind, llvm::raw_pwrite_stream &os) {
   adaptCodeGenerators();
@@ -57,8 +76,7 @@ bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::legacy::PassManager passes;
   llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
-  if (machine.addPassesToEmitFile(passes, os, nullptr, kind,
-                                  /*DisableVerify=*/true))
+  if (!addPasses(passes, machine, kind, os))
     return false;
   passes.run(module);
   return true;

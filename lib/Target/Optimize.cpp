@@ -17,6 +17,7 @@
 
 #include "BranchOnWraps.h"
 #include "ExpandMinMax.h"
+#include "ReduceStrength.h"
 #include "SkippedPasses.h"
 #include "Translate.h"
 
@@ -340,6 +341,8 @@ void Optimizer::run() {
   for (llvm::Function &function : module)
     function.removeFnAttr(kFinished);
   storeSingleElements(module);
+  if (level > 1 && !isForDevice)
+    reduceStrength(module, functions);
 }
 
 void loopc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine,

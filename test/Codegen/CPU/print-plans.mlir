@@ -257,6 +257,20 @@ func.func @one_filter(%x: memref<?x18x18x256xf32>, %w: memref<5x5x256xf32>, %y: 
   return
 }
 
+// Nor do a few columns of an open image: they have no version of their own.
+// CHECK: {{^}}open_filter: contraction loops=1x?x?x5x5x256 vectors=16 along=d5 rows=d2
+// CHECK-SAME: sum-written-out tile={{[0-9x]+$}}
+func.func @open_filter(%x: memref<1x?x?x256xf32>, %w: memref<5x5x256xf32>, %y: memref<1x?x?x256xf32>) {
+  linalg.generic {indexing_maps = [#image1, #kernel1, #result1], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "parallel"]}
+      ins(%x, %w : memref<1x?x?x256xf32>, memref<5x5x256xf32>) outs(%y : memref<1x?x?x256xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
 // Of what is known in front of an open extent, and of less than a tile's rows
 // behind it, there are no better tiles.
 #rows3 = affine_map<(b, m, k, n) -> (b, m, k)>

@@ -211,16 +211,17 @@ func.func @fresh(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK: func.func private @dynamic_shared(%[[HANDLE:[^:]+]]: !rt.run, %[[TRIPS:[^:]+]]: index, %[[N:[^:]+]]: index, %[[M:[^:]+]]: memref<?xf32>)
 // CHECK: llvm.alloca
 // CHECK: %[[MANY:.*]] = arith.cmpi sgt
-// CHECK: %[[PAYS:.*]] = scf.if %[[MANY]] -> (i1) {
-// CHECK: %[[LEAST:.*]] = arith.constant 6.553600e+04 : f64
-// CHECK: %[[WORTH:.*]] = arith.cmpf oge, %{{.*}}, %[[LEAST]]
-// CHECK: scf.yield %[[WORTH]]
+// CHECK: %[[WORK:.*]] = scf.if %[[MANY]] -> (f64) {
+// CHECK: arith.select
 // CHECK: } else {
-// CHECK: scf.yield %false
+// CHECK: scf.yield %{{.*}} : f64
+// CHECK: %[[LEAST:.*]] = arith.constant 6.553600e+04 : f64
+// CHECK: %[[PAYS:.*]] = arith.cmpf oge, %[[WORK]], %[[LEAST]]
 // CHECK: %[[DONE:.*]] = scf.if %[[PAYS]] -> (i1) {
 // CHECK: arith.constant 5.242880e+05 : f64
 // Outside of loops it comes once (2).
-// CHECK: %[[LARGE:.*]] = arith.select %{{.*}}, %c3_i32{{[^,]*}}, %c2_i32{{[^,]*}} : i32
+// CHECK: %[[IS_LARGE:.*]] = arith.cmpf oge, %[[WORK]]
+// CHECK: %[[LARGE:.*]] = arith.select %[[IS_LARGE]], %c3_i32{{[^,]*}}, %c2_i32{{[^,]*}} : i32
 // CHECK: arith.constant 64 : i64
 // CHECK: arith.ceildivui
 // CHECK: %[[SHARED:.*]] = llvm.call @loopc_rt_try_parallel_for({{.*}}, %[[LARGE]])

@@ -169,8 +169,6 @@ public:
   /// Blocks of `tiles` tiles below one another, which are done before the next
   /// columns'.
   void chooseRowBlocks(int64_t tiles);
-  /// How many tiles these are of results that are stored as they are computed.
-  int64_t rowTiles() const;
 
   ContractionPlan plan;
 
@@ -187,6 +185,7 @@ private:
   OpOperand *findShared();
   bool isOfRow(Value value);
   bool chooseWidened();
+  bool sharesRowElements();
   bool isWide(int64_t rows);
   TileShape tileFor(int64_t rows);
   TileShape halveTile(TileShape tile, int64_t rows);
@@ -419,6 +418,15 @@ bool ContractionPlanner::chooseTransposed() {
 // Tiles
 //===----------------------------------------------------------------------===//
 
+/// True if columns share elements of a row. Of one filter a channel a row has
+/// vectors of its own.
+bool ContractionPlanner::sharesRowElements() {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
+    AffineMap map = op.getMatchingIndexingMap(in);
+    return plan.isOfRows(map) && !map.isFunctionOfDim(plan.laneDim);
+  });
+}
+
 /// True if tiles of `rows` rows fill the registers for sums: those of windows
 /// of an image, most of which are long, if there are columns for them. They
 /// need two kinds of tiles, or none as high as others, where these leave no
@@ -428,14 +436,9 @@ bool ContractionPlanner::isWide(int64_t rows) {
       !plan.stripValues.empty() ||
       plan.extents[*plan.columnDim] < cpu.wideTileVectors() * plan.lanes)
     return false;
-  // More vectors share an element of a row. Of one filter a channel a row has
-  // vectors of its own.
-  bool hasElements = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
-    AffineMap map = op.getMatchingIndexingMap(in);
-    return plan.isOfRows(map) && !map.isFunctionOfDim(plan.laneDim);
-  });
   int64_t most = cpu.wideTileRows();
-  return hasElements &&
+  // More vectors share an element of a row.
+  return sharesRowElements() &&
          (ShapedType::isDynamic(rows) || rows % cpu.tileRows() != 0 ||
           rows % most == 0 || rows % (most - 1) == 0);
 }
@@ -659,16 +662,6 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
   }
 }
 
-int64_t ContractionPlanner::rowTiles() const {
-  // As many as a row of an image has: its neighbours stay in the first cache.
-  if (plan.joinedDim)
-    return CpuModel::kRowTilesOfStored;
-  int64_t products = plan.products();
-  return !ShapedType::isDynamic(products) && products <= CpuModel::kStoredSum
-             ? CpuModel::kRowTilesOfStored
-             : CpuModel::kRowTiles;
-}
-
 RowsPlan ContractionPlanner::planRows(int64_t rows) {
   RowsPlan made;
   made.tile = tileFor(rows);
@@ -735,7 +728,10 @@ void ContractionPlanner::chooseTiles() {
     int64_t last = plan.extents[plan.sumDims.back()];
     plan.isSumWrittenOut = last > 1 && last <= kShortSum;
   }
-  if (!isOpen || plan.isStripTransposed || plan.joinedDim) {
+  // Nor has a row of an image wider tiles where columns share nothing of it.
+  bool isFiltered = plan.sumDims.size() > 1 && !plan.isAlongSum && !isRare &&
+                    plan.rowDim && !sharesRowElements();
+  if (!isOpen || isFiltered || plan.isStripTransposed || plan.joinedDim) {
     plan.versions = {planRows(rows())};
     plan.versions.back().usesStrip = plan.strip;
     return;
@@ -771,7 +767,7 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   if (!isCompact && !loop::isCold(op) && plan.isAlongSum &&
       many.chooseTransposed()) {
     many.chooseTiles();
-    many.chooseRowBlocks(many.rowTiles());
+    many.chooseRowBlocks(many.plan.rowTiles());
     many.plan.start = findStart(op, many.plan);
     plan.start = many.plan.start;
     plan.many = std::make_unique<ContractionPlan>(std::move(many.plan));
@@ -788,7 +784,7 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
     return planContraction(op, cpu, /*isCompact=*/false, /*isTurned=*/true);
   // Rows that are stored transposed lie one behind the other.
   planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
-                                                 : planner.rowTiles());
+                                                 : plan.rowTiles());
   if (plan.epilogue.isTurned)
     plan.squareTiles(cpu);
   return std::move(plan);

@@ -137,6 +137,8 @@ struct ContractionPlan {
   /// run knows how many there are: half as many, or so few that their sums are
   /// enough to be under way.
   int64_t restRows(const RowsPlan &version) const;
+  /// How many tiles a block of rows has.
+  int64_t rowTiles() const;
   /// True if what `map` finds differs from row to row.
   bool isOfRows(mlir::AffineMap map) const {
     return (rowDim && map.isFunctionOfDim(*rowDim)) ||

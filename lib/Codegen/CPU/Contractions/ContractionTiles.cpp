@@ -110,6 +110,16 @@ int64_t ContractionPlan::restRows(const RowsPlan &version) const {
                            llvm::divideCeil(CpuModel::kSumsUnderWay, vectors));
 }
 
+int64_t ContractionPlan::rowTiles() const {
+  // As many as a row of an image has: its neighbours stay in the first cache.
+  if (joinedDim)
+    return CpuModel::kRowTilesOfStored;
+  int64_t sum = products();
+  return !ShapedType::isDynamic(sum) && sum <= CpuModel::kStoredSum
+             ? CpuModel::kRowTilesOfStored
+             : CpuModel::kRowTiles;
+}
+
 int64_t ContractionPlan::countChains(int64_t sums) const {
   unsigned dim = sumDims.back();
   bool isOneTile = rows() == 1 && columnDim && !isDynamic(*columnDim) &&

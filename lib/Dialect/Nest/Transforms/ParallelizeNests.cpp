@@ -182,15 +182,15 @@ private:
     return arith::ConstantOp::create(b, b.getBoolAttr(value));
   }
   IRMapping beginFunction(func::FuncOp made);
-  Value pays(bool asksForThreads, const IRMapping &mapping);
-  Value describe(const IRMapping &mapping);
+  Value describe(Value found);
   Value tryToShare(func::FuncOp body, bool asksForThreads,
                    const IRMapping &mapping, ValueRange given);
   void fillIteration(size_t k, Value number, IRMapping &mapping);
   void fillPiece(Value begin, Value end, IRMapping &mapping);
   void makePrivateMemory(IRMapping &mapping);
   void dropPrivateMemory();
-  Value hasWork(double least, const IRMapping &mapping);
+  Value findWork(bool asksForThreads, const IRMapping &mapping);
+  Value isEnough(Value work, double least);
   Value chooseGrain(const IRMapping &mapping);
   LLVM::CallOp callInParallel(StringRef function, func::FuncOp body,
                               Value grain, ValueRange given,
@@ -204,6 +204,8 @@ private:
     return UnrealizedConversionCastOp::create(b, type, value).getResult(0);
   }
   Value run() { return rt::findRun(nestFunction()); }
+  /// The run in a function that is made.
+  Value runOfFunction() { return b.getInsertionBlock()->getArgument(0); }
   func::FuncOp nestFunction() { return nest->getParentOfType<func::FuncOp>(); }
 
   ParallelFunctions &shared;
@@ -444,11 +446,10 @@ LLVM::LLVMFuncOp NestParallelizer::makeThunk(func::FuncOp body) {
   return made;
 }
 
-/// Whether the nest has so much work.
-Value NestParallelizer::hasWork(double least, const IRMapping &mapping) {
-  WorkEmitter emitter(b, estimate, mapping);
-  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, emitter.emit(work),
-                               emitter.makeFloat(least));
+/// Whether `work` is so much.
+Value NestParallelizer::isEnough(Value work, double least) {
+  Value number = arith::ConstantOp::create(b, b.getF64FloatAttr(least));
+  return arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, work, number);
 }
 
 /// Iterations that are worth a piece.
@@ -503,33 +504,34 @@ LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
   return LLVM::CallOp::create(b, callee, arguments);
 }
 
-/// Whether threads are there and have work; null if both are known.
-Value NestParallelizer::pays(bool asksForThreads, const IRMapping &mapping) {
+/// What there is to be shared out among threads: nothing without them.
+Value NestParallelizer::findWork(bool asksForThreads,
+                                 const IRMapping &mapping) {
+  WorkEmitter emitter(b, estimate, mapping);
   if (!asksForThreads)
-    return isKnown() ? Value() : hasWork(minWork, mapping);
-  Value run = b.getInsertionBlock()->getArgument(0);
-  Value threads = hasThreads(b, shared.module, run);
-  if (isKnown())
-    return threads;
-  auto both = scf::IfOp::create(b, b.getI1Type(), threads, /*withElse=*/true);
+    return emitter.emit(work);
+  Value threads = hasThreads(b, shared.module, runOfFunction());
+  auto either = scf::IfOp::create(b, b.getF64Type(), threads,
+                                  /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(both.thenBlock());
-  scf::YieldOp::create(b, hasWork(minWork, mapping));
-  b.setInsertionPointToStart(both.elseBlock());
-  scf::YieldOp::create(b, makeFlag(false));
-  return both.getResult(0);
+  b.setInsertionPointToStart(either.thenBlock());
+  scf::YieldOp::create(b, emitter.emit(work));
+  b.setInsertionPointToStart(either.elseBlock());
+  scf::YieldOp::create(b, emitter.makeFloat(0));
+  return either.getResult(0);
 }
 
-/// What the runtime is told of the nest: a sum of loopc_rt_nest.
-Value NestParallelizer::describe(const IRMapping &mapping) {
+/// What the runtime is told of the nest, a sum of loopc_rt_nest, with the work
+/// that was `found`; null where it is known.
+Value NestParallelizer::describe(Value found) {
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(b, b.getI32Type(), value);
   };
   int64_t once = isOnce ? LOOPC_RT_NEST_ONCE : 0;
   Value small = number(once), large = number(once | LOOPC_RT_NEST_LARGE);
-  if (isKnown())
+  if (!found)
     return work.known >= largeWork ? large : small;
-  return arith::SelectOp::create(b, hasWork(largeWork, mapping), large, small);
+  return arith::SelectOp::create(b, isEnough(found, largeWork), large, small);
 }
 
 /// Shares the body out where that pays, and where the run has not
@@ -537,8 +539,9 @@ Value NestParallelizer::describe(const IRMapping &mapping) {
 /// computed.
 Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
                                    const IRMapping &mapping, ValueRange given) {
+  Value found = isKnown() ? Value() : findWork(asksForThreads, mapping);
   auto tryIt = [&]() -> Value {
-    Value description = describe(mapping);
+    Value description = describe(found);
     LLVM::CallOp call =
         callInParallel("loopc_rt_try_parallel_for", body, chooseGrain(mapping),
                        given, description);
@@ -546,9 +549,10 @@ Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, call.getResult(),
                                  none);
   };
-  Value condition = pays(asksForThreads, mapping);
-  if (!condition)
+  if (!found && !asksForThreads)
     return tryIt();
+  Value condition = found ? isEnough(found, minWork)
+                          : hasThreads(b, shared.module, runOfFunction());
   auto branch = scf::IfOp::create(b, b.getI1Type(), condition,
                                   /*withElse=*/true);
   OpBuilder::InsertionGuard guard(b);
@@ -593,8 +597,9 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body,
     b.setInsertionPointToStart(left.thenBlock());
     callBody();
   } else {
-    if (Value threads = pays(asksForThreads, mapping)) {
-      auto branch = scf::IfOp::create(b, threads, /*withElse=*/true);
+    if (asksForThreads) {
+      auto branch = scf::IfOp::create(
+          b, hasThreads(b, shared.module, runOfFunction()), /*withElse=*/true);
       b.setInsertionPointToStart(branch.elseBlock());
       callBody();
       b.setInsertionPointToStart(branch.thenBlock());

@@ -48,11 +48,19 @@ public:
 
 private:
   mlir::Value emitTrips(mlir::scf::ForOp loop) {
-    mlir::Value size = mlir::arith::SubIOp::create(
-        b, lookup(loop.getUpperBound()), lookup(loop.getLowerBound()));
-    mlir::Value trips = mlir::arith::DivFOp::create(
-        b, toFloat(size), toFloat(lookup(loop.getStep())));
-    return mlir::arith::MaximumFOp::create(b, trips, makeFloat(0));
+    mlir::Value lower = lookup(loop.getLowerBound());
+    mlir::Value size = b.createOrFold<mlir::arith::SubIOp>(
+        lookup(loop.getUpperBound()), lower);
+    // Whole numbers are compared: what is not a number costs twice the code.
+    mlir::Value zero =
+        mlir::arith::ConstantOp::create(b, b.getIntegerAttr(size.getType(), 0));
+    mlir::Value isThere = mlir::arith::CmpIOp::create(
+        b, mlir::arith::CmpIPredicate::sgt, size, zero);
+    size = mlir::arith::SelectOp::create(b, isThere, size, zero);
+    if (mlir::isConstantIntValue(loop.getStep(), 1))
+      return toFloat(size);
+    return mlir::arith::DivFOp::create(b, toFloat(size),
+                                       toFloat(lookup(loop.getStep())));
   }
 
   mlir::Value toFloat(mlir::Value index) {
