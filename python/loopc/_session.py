@@ -365,10 +365,8 @@ class InferenceSession:
         self._inputs = [one for one, own in zip(inputs, defaults, strict=True) if not own]
         self._overridable = [one for one, own in zip(inputs, defaults, strict=True) if own]
         self._outputs = [NodeArg(*port) for port in outputs]
-        self._bindable = {
-            "input": [one.name for one in (*self._inputs, *self._overridable)],
-            "output": [one.name for one in self._outputs],
-        }
+        names = [one.name for one in (*self._inputs, *self._overridable)]
+        self._bindable = {"input": names, "output": [one.name for one in self._outputs]}
         self._states = [NodeArg(*port) for port in session.states()]
         # What RunStatistics is made of when it is asked for.
         self._statistics: tuple[Any, ...] | None = None
