@@ -11,6 +11,7 @@
 
 #include "loopc/Bufferize/InPlaceAnalysis.h"
 #include "loopc/Bufferize/Passes.h"
+#include "loopc/Support/Diagnostics.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -42,11 +43,28 @@ static OneShotBufferizationOptions getOptions() {
   return options;
 }
 
+/// MLIR's own error for such an operation does not name it.
+static LogicalResult checkOperations(ModuleOp module) {
+  WalkResult found = module.walk([](Operation *op) {
+    if (!hasTensorSemantics(op) || isa<BufferizableOpInterface>(op) ||
+        isa<func::FuncOp>(op) || (op->use_empty() && isMemoryEffectFree(op)))
+      return WalkResult::advance();
+    loopc::emitError(op->getLoc(), loopc::Diag::LoweringFailed)
+        << "'" << op->getName()
+        << "' is an operation on tensors that is not compiled: lower it to "
+           "linalg, tensor and arith before (loopc-opt has MLIR's passes)";
+    return WalkResult::interrupt();
+  });
+  return failure(found.wasInterrupted());
+}
+
 namespace {
 struct EliminateEmptyPass
     : loopc::impl::BufferizeEliminateEmptyBase<EliminateEmptyPass> {
   void runOnOperation() override {
     OneShotBufferizationOptions options = getOptions();
+    if (failed(checkOperations(getOperation())))
+      return signalPassFailure();
     loopc::InPlaceState state(getOperation(), options);
     IRRewriter rewriter(&getContext());
     if (failed(loopc::analyzeInPlace(getOperation(), state)) ||
@@ -60,7 +78,8 @@ struct BufferizePass : loopc::impl::BufferizeTensorsBase<BufferizePass> {
     ModuleOp module = getOperation();
     OneShotBufferizationOptions options = getOptions();
     BufferizationState buffers;
-    if (failed(insertCopies(module, options, buffers)) ||
+    if (failed(checkOperations(module)) ||
+        failed(insertCopies(module, options, buffers)) ||
         failed(bufferizeModuleOp(module, options, buffers)))
       signalPassFailure();
   }

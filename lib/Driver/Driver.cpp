@@ -297,6 +297,17 @@ static void printHelpOfExplain(raw_ostream &os) {
         "  loopc explain LC0303\n";
 }
 
+/// The command that a misspelled word stands for; empty for a model's file.
+static StringRef findCommand(StringRef word) {
+  constexpr unsigned kTypos = 2;
+  if (word.starts_with("-") || sys::fs::exists(word))
+    return {};
+  for (StringRef command : {"explain", "cache"})
+    if (word != command && word.edit_distance(command, true, kTypos) <= kTypos)
+      return command;
+  return {};
+}
+
 int loopc::runDriver(int argc, const char *const *argv) {
   DriverOptions options;
   std::vector<const char *> arguments(argv, argv + argc);
@@ -321,6 +332,13 @@ int loopc::runDriver(int argc, const char *const *argv) {
                "'" + Twine(argv[1]) +
                    "' is a command of 'python -m loopc'; 'loopc MODEL' "
                    "compiles a model, and 'loopc-run MODEL' runs it");
+    return ExitUsage;
+  }
+  if (StringRef command = argc > 1 ? findCommand(argv[1]) : StringRef();
+      !command.empty()) {
+    printError(errs(), "loopc", Diag::BadOption,
+               "there is no command or file '" + Twine(argv[1]) +
+                   "': did you mean '" + command + "'?");
     return ExitUsage;
   }
   if (!parseCommandLine(argc, argv, options))

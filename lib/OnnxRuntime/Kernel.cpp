@@ -98,6 +98,15 @@ static int64_t countElements(const int64_t *shape, size_t rank) {
   return count;
 }
 
+/// A tensor of one element is a scalar where the port is one: programs give
+/// [16000] for a rate, and onnxruntime does not mind.
+static size_t fitRank(const loopc_type &type, const int64_t *shape,
+                      size_t rank) {
+  bool isOne = std::all_of(shape, shape + rank,
+                           [](int64_t extent) { return extent == 1; });
+  return type.rank == 0 && isOne ? 0 : rank;
+}
+
 /// Some of onnxruntime's kernels give empty tensors other extents than their
 /// operators say, as ReduceMax of nothing, and its own Loop does not mind.
 const int64_t *Run::fitShape(const loopc_type &type, const int64_t *shape,
@@ -159,6 +168,7 @@ void Run::readInput(size_t number, loopc_value &value) {
                                       "' has elements of type " +
                                       std::to_string(type) + ", expected " +
                                       std::to_string(port.type->onnx_type));
+  rank = fitRank(*port.type, shape, rank);
   shape = fitShape(*port.type, shape, rank);
   if (type == kString)
     return readStrings(given, shape, rank, value);

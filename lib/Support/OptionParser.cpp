@@ -169,12 +169,25 @@ static std::string describeFiles(StringRef line) {
   return line.str();
 }
 
+void loopc::ungroupHelp(MutableArrayRef<char *> args) {
+  static char help[] = "--help";
+  // LLVM's own, a default one, stays away where the name is taken.
+  static cl::opt<bool> taken("h", cl::desc("Alias for --help"), cl::Hidden);
+  for (char *&arg : args)
+    if (StringRef(arg) == "-h")
+      arg = help;
+}
+
 std::optional<std::string>
 loopc::parseOptions(int argc, const char *const *argv, StringRef overview,
                     ArrayRef<OptionChoices> choices) {
   std::string text;
   raw_string_ostream problems(text);
   toolName = sys::path::filename(argv[0]).str();
+  SmallVector<char *> args;
+  for (const char *arg : ArrayRef(argv, argc))
+    args.push_back(const_cast<char *>(arg));
+  ungroupHelp(args);
   {
     // The stream is made first, and so destroyed after this has run.
     (void)outs();
@@ -182,7 +195,7 @@ loopc::parseOptions(int argc, const char *const *argv, StringRef overview,
     ErrorCapture capture;
     capturing = &capture;
     bool isParsed =
-        cl::ParseCommandLineOptions(argc, argv, overview, &problems);
+        cl::ParseCommandLineOptions(argc, args.data(), overview, &problems);
     capturing = nullptr;
     if (isParsed)
       return std::nullopt;
@@ -194,10 +207,12 @@ loopc::parseOptions(int argc, const char *const *argv, StringRef overview,
   bool isUnknown = llvm::any_of(lines, [](StringRef line) {
     return line.contains("Unknown command line argument");
   });
+  // LLVM also tries its letters as options of their own.
   SmallVector<std::string> parts;
   for (StringRef line : lines)
     if (std::string part = tidied(line, toolName, choices);
-        !isUnknown || !isAboutFiles(part))
+        !isUnknown || (!isAboutFiles(part) &&
+                       !StringRef(part).contains("occur within a group")))
       parts.push_back(describeFiles(part));
   return parts.empty() ? "cannot be parsed" : join(parts, " ");
 }

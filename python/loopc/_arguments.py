@@ -82,7 +82,9 @@ def data(name: str, value: Any) -> bytes:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Whether `value` is true, which objects such as arrays do not tell."""
+    """Whether `value` is true, which arrays do not tell; "no" and "0" would be true."""
+    if isinstance(value, str | bytes):
+        raise InvalidType(f"{name}: expected True or False, got {value!r}")
     try:
         return bool(value)
     except (TypeError, ValueError):

@@ -7,7 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """IOBinding, for programs that were written for onnxruntime's."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,9 @@ class IOBinding:
     to its memory, which is then read and written where it is.
     """
 
-    def __init__(
-        self, inputs: Sequence[str], outputs: Sequence[str], uses_device: bool = False
-    ) -> None:
-        self._names = {"input": list(inputs), "output": list(outputs)}
+    def __init__(self, names: Mapping[str, Sequence[str]], uses_device: bool = False) -> None:
+        # Of inputs and outputs: "input" and "output".
+        self._names = names
         self._uses_device = uses_device
         self._feeds: dict[str, Any] = {}
         # By name: the memory that the output is written to, or None.

@@ -49,28 +49,34 @@ class LayerType(Named):
     CAST = 1
     ACTIVATION = 2
     POOLING = 3
-    LRN = 5
+    LRN = 4
+    SCALE = 5
     SOFTMAX = 6
     DECONVOLUTION = 7
     CONCATENATION = 8
     ELEMENTWISE = 9
     UNARY = 11
+    PADDING = 12
     SHUFFLE = 13
     REDUCE = 14
     TOPK = 15
     GATHER = 16
     MATRIX_MULTIPLY = 17
+    RAGGED_SOFTMAX = 18
     CONSTANT = 19
     IDENTITY = 20
     SLICE = 22
     SHAPE = 23
     PARAMETRIC_RELU = 24
+    RESIZE = 25
     TRIP_LIMIT = 26
     RECURRENCE = 27
     ITERATOR = 28
     LOOP_OUTPUT = 29
     SELECT = 30
     FILL = 31
+    QUANTIZE = 32
+    DEQUANTIZE = 33
     CONDITION = 34
     CONDITIONAL_INPUT = 35
     CONDITIONAL_OUTPUT = 36
@@ -240,6 +246,38 @@ class InterpolationMode(Named):
     NEAREST = 0
     LINEAR = 1
     CUBIC = 2
+
+
+class ScaleMode(Named):
+    """How many numbers a scale has."""
+
+    UNIFORM = 0
+    CHANNEL = 1
+    ELEMENTWISE = 2
+
+
+class ResizeCoordinateTransformation(Named):
+    """Which place of the input an element of the result is."""
+
+    ALIGN_CORNERS = 0
+    ASYMMETRIC = 1
+    HALF_PIXEL = 2
+
+
+class ResizeSelector(Named):
+    """Where a result of one element is read."""
+
+    FORMULA = 0
+    UPPER = 1
+
+
+class ResizeRoundMode(Named):
+    """Which neighbour is the nearest."""
+
+    HALF_UP = 0
+    HALF_DOWN = 1
+    FLOOR = 2
+    CEIL = 3
 
 
 class BoundingBoxFormat(Named):

@@ -349,6 +349,76 @@ class INMSLayer(ILayer):
     )
 
 
+class IScaleLayer(ILayer):
+    """(x * scale + shift) to the power of `power`."""
+
+    KIND = "Scale"
+    TYPE = e.LayerType.SCALE
+    mode = Choice("mode", e.ScaleMode, "How many numbers there are.")
+    shift = Array("shift", "Added.")
+    scale = Array("scale", "The factor.")
+    power = Array("power", "The power.")
+    channel_axis = Int("channel_axis", "The axis of the channels.")
+
+
+class IPaddingLayer(ILayer):
+    """Zeros before and behind the last axes."""
+
+    KIND = "Padding"
+    TYPE = e.LayerType.PADDING
+    pre_padding_nd = Ints("pre_padding", "Zeros in front, for each of the last axes.")
+    post_padding_nd = Ints("post_padding", "Zeros behind.")
+    padding_nd = Paddings("pre_padding", "Padding, the same at both ends.")
+
+
+class IResizeLayer(ILayer):
+    """Interpolates."""
+
+    KIND = "Resize"
+    TYPE = e.LayerType.RESIZE
+    shape = Ints("output_dimensions", "Extents of the result.")
+    scales = Array("scales", "Factors of the extents, FLOAT.")
+    resize_mode = Choice(
+        "resize_mode", e.InterpolationMode, "How values between elements are found."
+    )
+    coordinate_transformation = Choice(
+        "coordinate_transformation", e.ResizeCoordinateTransformation, "Which place is which."
+    )
+    selector_for_single_pixel = Choice(
+        "selector_for_single_pixel", e.ResizeSelector, "Where a result of one element is read."
+    )
+    nearest_rounding = Choice(
+        "nearest_rounding", e.ResizeRoundMode, "Which neighbour is the nearest."
+    )
+    exclude_outside = Bool("exclude_outside", "Whether what lies outside has no weight.")
+    cubic_coeff = Float("cubic_coeff", "The number of cubic interpolation.")
+
+
+class IQuantizeLayer(ILayer):
+    """Divided by a scale and rounded."""
+
+    KIND = "Quantize"
+    TYPE = e.LayerType.QUANTIZE
+    axis = Int("axis", "The axis of a scale that is a vector.")
+    to_type = Choice("to_type", e.DataType, "The type, INT8, FP8 or INT4.")
+
+
+class IDequantizeLayer(ILayer):
+    """Rounded numbers times their scale."""
+
+    KIND = "Dequantize"
+    TYPE = e.LayerType.DEQUANTIZE
+    axis = Int("axis", "The axis of a scale that is a vector.")
+    to_type = Choice("to_type", e.DataType, "The type.")
+
+
+class IRaggedSoftMaxLayer(ILayer):
+    """Softmax over the first elements of the last axis."""
+
+    KIND = "RaggedSoftMax"
+    TYPE = e.LayerType.RAGGED_SOFTMAX
+
+
 class IAssertionLayer(ILayer):
     """Ends the run where its input does not hold."""
 

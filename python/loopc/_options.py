@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from loopc import _loopc
-from loopc._arguments import flag
+from loopc._arguments import file_path, flag, integer, string
 from loopc._enums import Named
 from loopc._errors import InvalidArgument, InvalidType, NoSuchEntry
 from loopc._initializers import Initializers
@@ -64,42 +64,44 @@ class ExecutionOrder(Named):
     MEMORY_EFFICIENT = 2
 
 
-class _Choice:
-    """An attribute that holds a member of an enumeration, and refuses what is none."""
+class _Checked:
+    """An attribute that is what `check(name, value)` makes of a value, or its error."""
 
-    def __init__(self, kind: type[Named]) -> None:
-        self._kind = kind
+    def __init__(self, check: Callable[[str, Any], Any]) -> None:
+        self._check = check
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
+        self._slot = f"_{name}"
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else getattr(instance, f"_{self._name}")
+        return self if instance is None else getattr(instance, self._slot)
 
     def __set__(self, instance: Any, value: Any) -> None:
-        if not isinstance(value, self._kind):
-            known = ", ".join(self._kind.__members__)
+        setattr(instance, self._slot, self._check(self._name, value))
+
+
+def _choice(kind: type[Named]) -> _Checked:
+    def check(name: str, value: Any) -> Named:
+        if not isinstance(value, kind):
+            known = ", ".join(kind.__members__)
             raise InvalidType(
-                f"{self._name}: expected a member of {self._kind.__name__} ({known}), got {value!r}"
+                f"{name}: expected a member of {kind.__name__} ({known}), got {value!r}"
             )
-        setattr(instance, f"_{self._name}", value)
+        return value
+
+    return _Checked(check)
 
 
-class _Threads:
-    """An attribute that holds a number of threads."""
+def _integer(name: str, value: Any) -> int:
+    return integer(value, name)
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else getattr(instance, f"_{self._name}")
-
-    def __set__(self, instance: Any, value: Any) -> None:
-        try:
-            number = operator.index(value)
-        except TypeError:
-            raise InvalidType(f"{self._name}: expected an integer, got {value!r}") from None
-        setattr(instance, f"_{self._name}", number)
+def _severity(name: str, value: Any) -> int:
+    given = integer(value, name)
+    if not -1 <= given <= 4:
+        raise InvalidArgument(f"{name}: expected -1 (the default) to 4, got {given}")
+    return given
 
 
 class _Configurable:
@@ -182,50 +184,66 @@ class SessionOptions(_Configurable):
 
     __slots__ = (
         "_cancel",
+        "_check_accesses",
         "_custom_ops",
+        "_enable_cpu_mem_arena",
+        "_enable_mem_pattern",
+        "_enable_mem_reuse",
+        "_enable_profiling",
         "_execution_mode",
         "_execution_order",
+        "_fp_contract",
         "_graph_optimization_level",
         "_initializers",
         "_inter_op_num_threads",
         "_intra_op_num_threads",
+        "_log_severity_level",
+        "_log_verbosity_level",
+        "_logid",
+        "_optimized_model_filepath",
+        "_ort_compat",
+        "_profile_file_prefix",
+        "_strict_cache",
+        "_use_deterministic_compute",
+        "_use_per_session_threads",
+        "_verify",
         "base_directory",
         "cache_dir",
-        "check_accesses",
         "compile_timeout",
         "cpu",
         "dims",
         "disabled_passes",
-        "enable_cpu_mem_arena",
-        "enable_mem_pattern",
-        "enable_mem_reuse",
-        "enable_profiling",
         "features",
-        "fp_contract",
-        "log_severity_level",
-        "log_verbosity_level",
-        "logid",
         "memory_limit",
         "opt_level",
-        "optimized_model_filepath",
-        "ort_compat",
-        "profile_file_prefix",
         "progress",
         "shapes",
         "states",
-        "strict_cache",
         "timeout",
-        "use_deterministic_compute",
-        "use_per_session_threads",
-        "verify",
         "weights",
     )
 
-    execution_mode = _Choice(ExecutionMode)
-    execution_order = _Choice(ExecutionOrder)
-    graph_optimization_level = _Choice(GraphOptimizationLevel)
-    inter_op_num_threads = _Threads()
-    intra_op_num_threads = _Threads()
+    check_accesses = _Checked(flag)
+    enable_cpu_mem_arena = _Checked(flag)
+    enable_mem_pattern = _Checked(flag)
+    enable_mem_reuse = _Checked(flag)
+    enable_profiling = _Checked(flag)
+    execution_mode = _choice(ExecutionMode)
+    execution_order = _choice(ExecutionOrder)
+    fp_contract = _Checked(flag)
+    graph_optimization_level = _choice(GraphOptimizationLevel)
+    inter_op_num_threads = _Checked(_integer)
+    intra_op_num_threads = _Checked(_integer)
+    log_severity_level = _Checked(_severity)
+    log_verbosity_level = _Checked(_integer)
+    logid = _Checked(string)
+    optimized_model_filepath = _Checked(file_path)
+    ort_compat = _Checked(flag)
+    profile_file_prefix = _Checked(file_path)
+    strict_cache = _Checked(flag)
+    use_deterministic_compute = _Checked(flag)
+    use_per_session_threads = _Checked(flag)
+    verify = _Checked(flag)
     _intra_op_num_threads: int
 
     def __init__(
@@ -444,8 +462,8 @@ class SessionOptions(_Configurable):
             level = max(ort_level, 1)
         return {
             "opt_level": level,
-            "ort_compat": int(flag("ort_compat", self.ort_compat)),
-            "fp_contract": int(flag("fp_contract", self.fp_contract)),
+            "ort_compat": int(self.ort_compat),
+            "fp_contract": int(self.fp_contract),
             "dims": extents_by_name(self.dims),
             "shapes": shapes_by_name(self.shapes),
             "states": states_by_name(self.states),
@@ -453,13 +471,13 @@ class SessionOptions(_Configurable):
             "features": text("features", self.features),
             "weights": text("weights", self.weights),
             "base_directory": folder("base_directory", self.base_directory),
-            "verify": int(flag("verify", self.verify)),
-            "check_accesses": int(flag("check_accesses", self.check_accesses)),
-            "profile": int(flag("enable_profiling", self.enable_profiling)),
+            "verify": int(self.verify),
+            "check_accesses": int(self.check_accesses),
+            "profile": int(self.enable_profiling),
             "disabled_passes": names("disabled_passes", self.disabled_passes),
             "custom_ops": list(self._custom_ops),
             "cache": folder("cache_dir", self.cache_dir) or "",
-            "strict_cache": int(flag("strict_cache", self.strict_cache)),
+            "strict_cache": int(self.strict_cache),
             "timeout": seconds(self.compile_timeout),
             "cancel": self._cancel,
         }
@@ -496,18 +514,24 @@ class RunOptions(_Configurable):
     """
 
     __slots__ = (
+        "_log_severity_level",
+        "_log_verbosity_level",
+        "_logid",
+        "_only_execute_path_to_fetches",
+        "_time_device",
         "_token",
         "device_outputs",
-        "log_severity_level",
-        "log_verbosity_level",
-        "logid",
         "memory_limit",
         "num_threads",
-        "only_execute_path_to_fetches",
         "stream",
-        "time_device",
         "timeout",
     )
+
+    log_severity_level = _Checked(_severity)
+    log_verbosity_level = _Checked(_integer)
+    logid = _Checked(string)
+    only_execute_path_to_fetches = _Checked(flag)
+    time_device = _Checked(flag)
 
     def __init__(
         self,

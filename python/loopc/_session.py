@@ -201,7 +201,7 @@ class InferenceSession:
     #: The attributes of a session that a copy makes itself.
     _OWN = frozenset(
         "_origin _place _device_outputs _session _options _diagnostics _maps _inputs _overridable "
-        "_outputs _states _statistics _profile _profile_start _properties".split()
+        "_bindable _outputs _states _statistics _profile _profile_start _properties".split()
     )
 
     def __init__(
@@ -365,6 +365,8 @@ class InferenceSession:
         self._inputs = [one for one, own in zip(inputs, defaults, strict=True) if not own]
         self._overridable = [one for one, own in zip(inputs, defaults, strict=True) if own]
         self._outputs = [NodeArg(*port) for port in outputs]
+        names = [one.name for one in (*self._inputs, *self._overridable)]
+        self._bindable = {"input": names, "output": [one.name for one in self._outputs]}
         self._states = [NodeArg(*port) for port in session.states()]
         # What RunStatistics is made of when it is asked for.
         self._statistics: tuple[Any, ...] | None = None
@@ -473,9 +475,7 @@ class InferenceSession:
 
     def io_binding(self) -> IOBinding:
         """A new, empty binding for `run_with_iobinding`."""
-        inputs = [port.name for port in (*self._inputs, *self._overridable)]
-        outputs = [port.name for port in self._outputs]
-        return IOBinding(inputs, outputs, self._session.uses_device)
+        return IOBinding(self._bindable, self._session.uses_device)
 
     def run_with_iobinding(
         self, iobinding: IOBinding, run_options: RunOptions | None = None
@@ -492,6 +492,8 @@ class InferenceSession:
         """
         if not isinstance(iobinding, IOBinding):
             raise InvalidArgument(f"iobinding: expected an IOBinding, got {type_name(iobinding)}")
+        if iobinding._names != self._bindable:
+            raise InvalidArgument("iobinding: a session of another model made it")
         wanted = list(iobinding._wanted) or None
         results = self._run(
             wanted,
@@ -564,8 +566,14 @@ class InferenceSession:
     ) -> None:
         """`run` in another thread, which calls ``callback(results, user_data, error)``.
 
-        `error` is "" where the run succeeded; the results are empty where it failed.
+        `error` is "" where the run succeeded; the results are empty where it failed. What
+        `callback` raises goes to `threading.excepthook`, which prints it.
+
+        Raises:
+            InvalidType: `callback` cannot be called.
         """
+        if not callable(callback):
+            raise InvalidType(f"callback: expected a function, got {type_name(callback)}")
 
         def work() -> None:
             try:

@@ -53,13 +53,9 @@ from loopc._tensorrt_network import (
     Dims3,
     Dims4,
     DimsHW,
-    IResizeLayer,
     Network,
     NetworkDefinitionCreationFlag,
     Permutation,
-    ResizeCoordinateTransformation,
-    ResizeRoundMode,
-    ScaleMode,
 )
 from loopc._tensorrt_run import ICudaEngine, IExecutionContext, IOutputAllocator, Runtime
 from loopc.network import DataType
@@ -551,7 +547,6 @@ __all__ = [
     "ILogger",
     "IOptimizationProfile",
     "IOutputAllocator",
-    "IResizeLayer",
     "ITimingCache",
     "Logger",
     "MemoryPoolType",
@@ -562,10 +557,7 @@ __all__ = [
     "ParserError",
     "Permutation",
     "ProfilingVerbosity",
-    "ResizeCoordinateTransformation",
-    "ResizeRoundMode",
     "Runtime",
-    "ScaleMode",
     "TensorFormat",
     "TensorIOMode",
     "TensorLocation",

@@ -68,7 +68,11 @@ from loopc._network_enums import (
     PaddingMode,
     PoolingType,
     ReduceOperation,
+    ResizeCoordinateTransformation,
+    ResizeRoundMode,
+    ResizeSelector,
     SampleMode,
+    ScaleMode,
     ScatterMode,
     TopKOperation,
     TripLimit,
@@ -84,6 +88,7 @@ from loopc._network_layers import (
     IConvolutionLayer,
     ICumulativeLayer,
     IDeconvolutionLayer,
+    IDequantizeLayer,
     IEinsumLayer,
     IElementWiseLayer,
     IFillLayer,
@@ -101,11 +106,16 @@ from loopc._network_layers import (
     INonZeroLayer,
     INormalizationLayer,
     IOneHotLayer,
+    IPaddingLayer,
     IParametricReLULayer,
     IPoolingLayer,
+    IQuantizeLayer,
+    IRaggedSoftMaxLayer,
     IRecurrenceLayer,
     IReduceLayer,
+    IResizeLayer,
     IReverseSequenceLayer,
+    IScaleLayer,
     IScatterLayer,
     ISelectLayer,
     IShapeLayer,
@@ -521,6 +531,63 @@ class INetworkDefinition:
         """
         return self._add(INMSLayer, boxes, scores, max_output_boxes_per_class)
 
+    def add_scale(
+        self,
+        input: ITensor,
+        mode: ScaleMode,
+        shift: Any = None,
+        scale: Any = None,
+        power: Any = None,
+    ) -> IScaleLayer:
+        """(x scale + shift) to the power; by channels axis 1 has the channels."""
+        return self.add_scale_nd(input, mode, shift, scale, power, 1)
+
+    def add_scale_nd(
+        self,
+        input: ITensor,
+        mode: ScaleMode,
+        shift: Any = None,
+        scale: Any = None,
+        power: Any = None,
+        channel_axis: int = 1,
+    ) -> IScaleLayer:
+        """The same with another axis of channels. What is None or empty is left out."""
+        values = {"shift": shift, "scale": scale, "power": power}
+        given = {
+            name: as_array(name, one)
+            for name, one in values.items()
+            if one is not None and np.size(one) > 0
+        }
+        return self._add(IScaleLayer, input, mode=mode, channel_axis=channel_axis, **given)
+
+    def add_padding_nd(
+        self, input: ITensor, pre_padding: Sequence[int], post_padding: Sequence[int]
+    ) -> IPaddingLayer:
+        """Zeros before and behind the last axes; negative numbers cut."""
+        return self._add(
+            IPaddingLayer, input, pre_padding_nd=pre_padding, post_padding_nd=post_padding
+        )
+
+    def add_resize(self, input: ITensor) -> IResizeLayer:
+        """Interpolates to `shape` or by `scales` of the layer, or to ``set_input(1, shape)``."""
+        return self._add(IResizeLayer, input)
+
+    def add_quantize(
+        self, input: ITensor, scale: ITensor, output_type: Any = DataType.INT8
+    ) -> IQuantizeLayer:
+        """Numbers divided by a scale and rounded, to INT8, FP8 or INT4."""
+        return self._add(IQuantizeLayer, input, scale, to_type=data_type(output_type))
+
+    def add_dequantize(
+        self, input: ITensor, scale: ITensor, output_type: Any = DataType.FLOAT
+    ) -> IDequantizeLayer:
+        """Rounded numbers times their scale."""
+        return self._add(IDequantizeLayer, input, scale, to_type=data_type(output_type))
+
+    def add_ragged_softmax(self, input: ITensor, bounds: ITensor) -> IRaggedSoftMaxLayer:
+        """Softmax over the first elements of the last axis, as many as `bounds` says."""
+        return self._add(IRaggedSoftMaxLayer, input, bounds)
+
     def add_assertion(self, condition: ITensor, message: str) -> IAssertionLayer:
         """Ends the run where the condition does not hold."""
         return self._add(IAssertionLayer, condition, message=message)
@@ -598,6 +665,7 @@ __all__ = [
     "IConvolutionLayer",
     "ICumulativeLayer",
     "IDeconvolutionLayer",
+    "IDequantizeLayer",
     "IEinsumLayer",
     "IElementWiseLayer",
     "IFillLayer",
@@ -621,11 +689,16 @@ __all__ = [
     "INonZeroLayer",
     "INormalizationLayer",
     "IOneHotLayer",
+    "IPaddingLayer",
     "IParametricReLULayer",
     "IPoolingLayer",
+    "IQuantizeLayer",
+    "IRaggedSoftMaxLayer",
     "IRecurrenceLayer",
     "IReduceLayer",
+    "IResizeLayer",
     "IReverseSequenceLayer",
+    "IScaleLayer",
     "IScatterLayer",
     "ISelectLayer",
     "IShapeLayer",
@@ -645,7 +718,11 @@ __all__ = [
     "PaddingMode",
     "PoolingType",
     "ReduceOperation",
+    "ResizeCoordinateTransformation",
+    "ResizeRoundMode",
+    "ResizeSelector",
     "SampleMode",
+    "ScaleMode",
     "ScatterMode",
     "TopKOperation",
     "TripLimit",

@@ -111,30 +111,59 @@ def add_provider(options: Any, **provider_options: str | os.PathLike[str] | int 
         InvalidArgument: an option does not exist, or cannot have its value.
         Error: as `register` does.
     """
-    texts = _texts_of(provider_options)
-    if options.intra_op_num_threads > 0:
-        texts.setdefault("intra_op_num_threads", str(options.intra_op_num_threads))
+    texts = _for_session(_texts_of(provider_options), options)
     options.add_provider_for_devices(register(), texts)
     return options
+
+
+def _for_session(texts: dict[str, str], options: Any) -> dict[str, str]:
+    """Options of the provider, with the number of threads that a session's options say."""
+    threads = 0 if options is None else options.intra_op_num_threads
+    return {"intra_op_num_threads": str(threads), **texts} if threads > 0 else texts
 
 
 #: onnxruntime's own `InferenceSession.__init__` while `enable` has put another in its place.
 _original: Any = None
 
 
-def _is_for_cpu(providers: Any, options: Any) -> bool:
-    """Whether a session is to have the CPU alone, as far as its maker says."""
+#: Providers that run nothing of most models: the second one has operators of a service.
+_PLAIN = ("CPUExecutionProvider", "AzureExecutionProvider")
+
+
+def _names_of(providers: Any) -> list[str]:
+    return [one[0] if isinstance(one, tuple) else one for one in providers or ()]
+
+
+def _is_for_cpu(module: Any, providers: Any, options: Any) -> bool:
+    """Whether a session is to have the CPU alone, as far as its maker says.
+
+    onnxruntime leaves out providers that it knows and does not have.
+    """
     if options is not None and options.has_providers():
         return False
-    names = [one[0] if isinstance(one, tuple) else one for one in providers or ()]
-    return all(name == "CPUExecutionProvider" for name in names)
+    missing = set(module.get_all_providers()) - set(module.get_available_providers())
+    return set(_names_of(providers)) <= {*_PLAIN, PROVIDER, *missing}
+
+
+def _in_front_of_cpu(providers: Any, texts: dict[str, str]) -> list[Any]:
+    """`providers` with loopc's before the CPU, which would take all nodes first."""
+    own = {}
+    for one in providers:
+        if isinstance(one, tuple) and one[0] == PROVIDER:
+            own = dict(one[1])
+    entry = (PROVIDER, {**texts, **own})
+    others = [one for one in providers if _names_of([one]) != [PROVIDER]]
+    names = _names_of(others)
+    at = names.index(_PLAIN[0]) if _PLAIN[0] in names else len(names)
+    return [*others[:at], entry, *others[at:]]
 
 
 def enable(**provider_options: str | os.PathLike[str] | int | float) -> None:
     """Adds the provider to the sessions on the CPU that are made from now on.
 
-    For packages that make their sessions themselves. Sessions that name other providers,
-    and options that have some, stay as they are. A second call replaces the options.
+    For packages that make their sessions themselves. Sessions that name providers of other
+    devices which onnxruntime has, and options that have some, stay as they are. Where a session
+    names providers, loopc's comes before the CPU's. A second call replaces the options.
 
     Args:
         provider_options: as those of `add_provider`.
@@ -145,7 +174,7 @@ def enable(**provider_options: str | os.PathLike[str] | int | float) -> None:
     global _original
     disable()
     register()
-    _texts_of(provider_options)
+    texts = _texts_of(provider_options)
     module = _import_onnxruntime()
     original = module.InferenceSession.__init__
 
@@ -155,13 +184,21 @@ def enable(**provider_options: str | os.PathLike[str] | int | float) -> None:
         path_or_bytes: Any,
         sess_options: Any = None,
         providers: Any = None,
-        *arguments: Any,
+        options_of_providers: Any = None,
         **keywords: Any,
     ) -> None:
-        if _is_for_cpu(providers, sess_options):
-            sess_options = add_provider(sess_options or module.SessionOptions(), **provider_options)
-            providers = None
-        original(self, path_or_bytes, sess_options, providers, *arguments, **keywords)
+        given = keywords.pop("provider_options", options_of_providers)
+        if _is_for_cpu(module, providers, sess_options):
+            if set(_names_of(providers)) <= {_PLAIN[0]}:
+                sess_options = sess_options or module.SessionOptions()
+                add_provider(sess_options, **provider_options)
+                providers = None
+            else:
+                if given:
+                    providers = list(zip(providers, given, strict=True))
+                providers = _in_front_of_cpu(providers, _for_session(texts, sess_options))
+            given = None
+        original(self, path_or_bytes, sess_options, providers, given, **keywords)
 
     module.InferenceSession.__init__ = __init__
     _original = original

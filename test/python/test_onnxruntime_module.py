@@ -210,6 +210,14 @@ except state.NoSuchFile as error:
         ("execution_order", "DEFAULT"),
         ("intra_op_num_threads", "2"),
         ("inter_op_num_threads", 1.5),
+        ("log_severity_level", "x"),
+        ("log_verbosity_level", "x"),
+        ("logid", 3),
+        ("profile_file_prefix", 3),
+        ("optimized_model_filepath", 3),
+        ("enable_profiling", "yes"),
+        ("enable_mem_pattern", "no"),
+        ("use_deterministic_compute", "0"),
     ],
 )
 def test_options_of_other_types(engine, name, value):
@@ -218,6 +226,45 @@ def test_options_of_other_types(engine, name, value):
     with pytest.raises(TypeError):
         setattr(options, name, value)
     assert getattr(options, name) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("log_severity_level", "x"), ("logid", 3), ("only_execute_path_to_fetches", "no")],
+)
+def test_run_options_of_other_types(engine, name, value):
+    with pytest.raises(TypeError):
+        setattr(engine.RunOptions(), name, value)
+
+
+def test_severities_that_there_are_not():
+    for options in (loopc.SessionOptions(), loopc.RunOptions()):
+        for severity in (-2, 5):
+            with pytest.raises(loopc.InvalidArgument, match="log_severity_level: expected -1"):
+                options.log_severity_level = severity
+
+
+def test_options_can_be_copied():
+    options = loopc.SessionOptions(verify=True)
+    options.logid, options.log_severity_level = "mine", 3
+    again = pickle.loads(pickle.dumps(options))
+    assert (again.verify, again.logid, again.log_severity_level) == (True, "mine", 3)
+
+
+def test_a_callback_that_is_none():
+    session = loopc.InferenceSession(PLAIN.SerializeToString())
+    with pytest.raises(TypeError, match="callback: expected a function, got"):
+        session.run_async(None, {"n": np.array(1), "x": X}, None, 0)
+
+
+def test_a_binding_of_another_session(engine):
+    other = engine.InferenceSession(
+        onnx.parser.parse_model(
+            '<ir_version: 8, opset_import: ["": 17]> g (float[1] a) => (float[1] b) { b = Abs (a) }'
+        ).SerializeToString()
+    )
+    with pytest.raises(ValueError):
+        engine.InferenceSession(PLAIN.SerializeToString()).run_with_iobinding(other.io_binding())
 
 
 def test_negative_numbers_of_threads(engine):

@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """``onnxruntime.quantization`` and the like in a process where onnxruntime is loopc."""
 
+import importlib
 import subprocess
 import sys
 
@@ -44,6 +45,13 @@ quantize_static(model, folder + "/made.onnx", Reader())
 import onnx
 from onnxruntime.transformers.float16 import convert_float_to_float16
 onnx.save(convert_float_to_float16(onnx.load(model)), folder + "/made.onnx")
+""",
+    "bitsandbytes": """
+from onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
+import onnx
+made = MatMulBnb4Quantizer(onnx.load(model), quant_type=1, block_size=16)
+made.process()
+onnx.save(made.model.model, folder + "/made.onnx")
 """,
     "shapes": """
 import onnx
@@ -170,3 +178,78 @@ def test_what_is_there_instead(name, instead):
     """Names of onnxruntime's that loopc has not are errors that say what to do."""
     with pytest.raises(AttributeError, match=f"has no attribute '{name}': .*{instead}"):
         getattr(loopc, name)
+
+
+WEIGHTS = [
+    # Rows, columns, rows of a block: whole blocks, a part of one, odd numbers of them.
+    (32, 5, 16),
+    (52, 7, 16),
+    (96, 3, 64),
+    (80, 1, 16),
+]
+# Half a byte is left.
+ODD = (17, 3, 16)
+
+
+def weights_of(rows, columns, dtype):
+    draw = np.random.default_rng(rows)
+    weights = draw.normal(size=(rows, columns)).astype(dtype)
+    weights[:16, 0] = 0
+    # Halves between two codes.
+    weights[:16, -1] = np.arange(16) - 8
+    weights[3:5, -1] = (-6.5, 3.5)
+    return weights
+
+
+def engines_of(name):
+    modules = (f"{engine}.capi._pybind_state" for engine in ("loopc", "onnxruntime"))
+    return [getattr(importlib.import_module(module), name) for module in modules]
+
+
+@pytest.mark.parametrize("is_symmetric", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize(("rows", "columns", "block"), WEIGHTS)
+def test_rounded_in_blocks(rows, columns, block, bits, dtype, is_symmetric):
+    blocks, each = -(-rows // block), 8 // bits
+    weights = weights_of(rows, columns, dtype)
+    padded = np.pad(weights, ((0, blocks * block - rows), (0, 0)))
+    made = []
+    for engine in engines_of(f"quantize_matmul_{bits}bits"):
+        packed = np.zeros((columns, blocks, block // each), np.uint8)
+        zeros = np.zeros((columns, -(-blocks // each)), np.uint8)
+        scales = np.zeros((columns, blocks), dtype)
+        engine(packed, padded, scales, zeros, block, columns, rows, is_symmetric)
+        made.append((packed, zeros, scales))
+    for found, wanted in zip(*made, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("is_symmetric", [True, False])
+@pytest.mark.parametrize(("rows", "columns", "block"), [*WEIGHTS, ODD])
+def test_rounded_for_dequantize_linear(rows, columns, block, is_symmetric):
+    blocks = -(-rows // block)
+    made = []
+    for engine in engines_of("quantize_qdq_matmul_4bits"):
+        packed = np.zeros((rows * columns + 1) // 2, np.uint8)
+        zeros = np.zeros((columns * blocks + 1) // 2, np.uint8)
+        scales = np.zeros((blocks, columns), np.float32)
+        weights = weights_of(rows, columns, np.float32)
+        sign = engine(packed, weights, scales, zeros, block, columns, rows, is_symmetric)
+        made.append((packed, zeros, scales, sign))
+    for found, wanted in zip(*made, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(("rows", "columns", "block"), [*WEIGHTS, ODD])
+def test_rounded_for_bitsandbytes(rows, columns, block, dtype, kind):
+    made = []
+    for engine in engines_of("quantize_matmul_bnb4"):
+        packed = np.zeros((rows * columns + 1) // 2, np.uint8)
+        largest = np.zeros(-(-rows * columns // block), dtype)
+        engine(packed, weights_of(rows, columns, dtype), largest, block, kind, columns, rows)
+        made.append((packed, largest))
+    for found, wanted in zip(*made, strict=True):
+        np.testing.assert_array_equal(found, wanted)

@@ -367,6 +367,17 @@ def test_tensors_of_outputs(ov, model):
     assert np.shares_memory(wanted.data, request.get_output_tensor().data)
 
 
+def test_tensors_of_other_shapes(ov, model):
+    """They are refused when they are set, not when the request runs."""
+    request = ov.Core().compile_model(model, "CPU").create_infer_request()
+    for wrong in (X[0], X[None], SCALE.repeat(2, 1)):
+        with pytest.raises((RuntimeError, loopc.InvalidArgument)):
+            request.set_tensor("scale", ov.Tensor(wrong))
+        with pytest.raises((RuntimeError, loopc.InvalidArgument)):
+            request.set_input_tensor(1, ov.Tensor(wrong))
+    request.infer([X, SCALE])
+
+
 def test_names_of_properties(ov, model):
     props, hint = ov.properties, ov.properties.hint
     core = ov.Core()

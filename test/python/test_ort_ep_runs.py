@@ -59,6 +59,28 @@ def test_errors_from_inside():
     assert session.run(None, feeds)[0].shape == (3,)
 
 
+SCALAR = """
+g (int64 n, float rate, float[N] x) => (float[N] y) {
+  t = Constant<value = bool {1}>()
+  y = Loop<body = b (int64 i, bool k, float[N] s) => (bool k2, float[N] s2) {
+    k2 = Identity(k)
+    s2 = Mul(s, rate)
+  }>(n, t, x)
+}"""
+
+
+def test_one_element_for_a_scalar():
+    """onnxruntime takes [16000] for a rate that is declared as a scalar: so do claimed nodes."""
+    open_claiming(["Loop"], parse(SCALAR), log_level=4)
+    x = np.arange(4, dtype=np.float32)
+    for rate in (np.float32(3), np.float32([3])):
+        feeds = {"n": np.array(2), "rate": np.array(rate), "x": x}
+        session = open_session(parse(SCALAR), log_level=4)
+        assert_like_alone(session, parse(SCALAR), feeds)
+    with pytest.raises(Exception, match="rank 1, expected 0"):
+        session.run(None, {"n": np.array(2), "rate": np.float32([3, 3, 3, 3]), "x": x})
+
+
 # Runs as long as nobody ends it.
 ENDLESS = """
 g (float[N] x) => (float[N] r) {
@@ -352,11 +374,54 @@ def test_sessions_of_others(enabled):
         session = onnxruntime.InferenceSession(model, **arguments)
         assert session.get_providers() == ours
         assert_like_alone(session, parse(GROWTH), growth_feeds())
-    others = [name for name in onnxruntime.get_available_providers() if name != ours[1]][:1]
-    session = onnxruntime.InferenceSession(model, providers=[*others, *ours[1:]])
-    assert (loopc.onnxruntime.PROVIDER in session.get_providers()) == (not others)
     loopc.onnxruntime.disable()
     assert onnxruntime.InferenceSession(model).get_providers() == ours[1:]
+
+
+@pytest.mark.parametrize(
+    "providers",
+    [
+        # What many programs write; the CPU comes before loopc's in it, and would take all.
+        onnxruntime.get_available_providers,
+        lambda: ["AzureExecutionProvider", "CPUExecutionProvider"],
+        lambda: ["CPUExecutionProvider", loopc.onnxruntime.PROVIDER],
+        lambda: [(loopc.onnxruntime.PROVIDER, {"opt_level": "1"}), "CPUExecutionProvider"],
+        # onnxruntime warns that it does not have this one, and leaves it out.
+        lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"],
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Specified provider")
+def test_sessions_that_name_providers(enabled, providers):
+    model = parse(GROWTH).SerializeToString()
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
+    session = onnxruntime.InferenceSession(model, options, providers())
+    claimed = [
+        node.op_type
+        for graph in session.get_provider_graph_assignment_info()
+        for node in graph.get_nodes()
+        if graph.ep_name == loopc.onnxruntime.PROVIDER
+    ]
+    assert "Loop" in claimed
+    assert_like_alone(session, parse(GROWTH), growth_feeds())
+
+
+def test_sessions_that_give_options_of_providers(enabled):
+    session = onnxruntime.InferenceSession(
+        parse(GROWTH).SerializeToString(),
+        providers=["AzureExecutionProvider", "CPUExecutionProvider"],
+        provider_options=[{}, {"arena_extend_strategy": "kSameAsRequested"}],
+    )
+    assert session.get_providers()[1:] == [loopc.onnxruntime.PROVIDER, "CPUExecutionProvider"]
+
+
+def test_sessions_for_other_devices_stay(enabled, monkeypatch):
+    """A provider that onnxruntime has, and that is not the CPU's, keeps its session."""
+    there = ["CUDAExecutionProvider", "CPUExecutionProvider"]
+    monkeypatch.setattr(onnxruntime, "get_available_providers", lambda: there)
+    assert not loopc.onnxruntime._is_for_cpu(onnxruntime, there, None)
+    assert loopc.onnxruntime._is_for_cpu(onnxruntime, ["TensorrtExecutionProvider"], None)
+    assert not loopc.onnxruntime._is_for_cpu(onnxruntime, ["NoExecutionProvider"], None)
 
 
 PACKAGE = """

@@ -405,6 +405,52 @@ def test_layers_that_are_others_together():
     wanted = np.round(x / scale.reshape(3, 1, 1)) * scale.reshape(3, 1, 1)
     np.testing.assert_array_equal(run_layers(quantise, x=x, scale=scale), wanted)
 
+    def resize_to(net, t, shape):
+        layer = net.add_resize(t)
+        layer.set_input(1, shape)
+        return layer
+
+    shape = np.int32([1, 3, 2, 6])
+    np.testing.assert_array_equal(run_layers(resize_to, x=x, shape=shape), x.repeat(3, 3))
+
+
+def test_ragged_softmax():
+    x = np.random.default_rng(0).normal(size=(4, 5)).astype(np.float32)
+    bounds = np.int32([[5], [3], [1], [0]])
+    found = run_layers(lambda net, t, n: net.add_ragged_softmax(t, n), x=x, bounds=bounds)
+    wanted = np.zeros_like(x)
+    for row, (count,) in enumerate(bounds):
+        powers = np.exp(x[row, :count])
+        wanted[row, :count] = powers / powers.sum()
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+ROWS = np.ones((2, 3), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("build", "reason"),
+    [
+        (
+            lambda net, t: net.add_scale(t, trt.ScaleMode.CHANNEL, None, ROWS[0, :2]),
+            "has 2 numbers but",
+        ),
+        (
+            lambda net, t: net.add_scale_nd(
+                t, trt.ScaleMode.CHANNEL, None, ROWS[0], channel_axis=5
+            ),
+            "channel_axis 5 is not one of rank 2",
+        ),
+        (lambda net, t: net.add_padding_nd(t, (1,), (0, 2)), "1 paddings in front and 2 behind"),
+        (lambda net, t: net.add_padding_nd(t, (1, 1, 1), (0, 2, 0)), "do not fit a rank of 2"),
+        (lambda net, t: net.add_resize(t), "has neither output_dimensions, an input 1, nor scales"),
+        (lambda net, t: net.add_quantize(t, t, trt.int32), "to_type must be INT8, FP8 or INT4"),
+    ],
+)
+def test_layers_that_do_not_fit(build, reason):
+    with pytest.raises(loopc.CompileError, match=reason):
+        run_layers(build, x=ROWS)
+
 
 def test_the_old_way_of_writing_it():
     """Contexts of `with`, and shapes as Dims."""
@@ -441,8 +487,6 @@ def test_what_configurations_keep():
         config.int8_calibrator = object()
     with pytest.raises(AttributeError, match=r"'nothing': docs/Network\.md lists"):
         _ = config.nothing
-    with pytest.raises(loopc.InvalidArgument, match="FLOAT: it is one of INT8, FP8, INT4"):
-        trt.Builder(None).create_network().add_quantize(None, None, trt.float32)
     with pytest.raises(AttributeError, match=r"Refitter.*: weights are part of an engine"):
         _ = trt.Refitter
 

@@ -15,6 +15,7 @@
 #include "loopc/Pipelines/PassTable.h"
 #include "loopc/Pipelines/Phases.h"
 #include "loopc/Pipelines/Registration.h"
+#include "loopc/Support/OptionParser.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
@@ -23,8 +24,7 @@
 /// what --help prints: it is about MLIR's passes. --help-hidden prints them.
 static void hideLLVMOptions() {
   for (auto &[name, option] : llvm::cl::getRegisteredOptions())
-    if (!llvm::StringRef(name).starts_with("help") && name != "h" &&
-        name != "version")
+    if (!llvm::StringRef(name).starts_with("help") && name != "version")
       option->setHiddenFlag(llvm::cl::Hidden);
 }
 
@@ -44,6 +44,7 @@ int main(int argc, char **argv) {
   llvm::cl::AddExtraVersionPrinter(
       [](llvm::raw_ostream &os) { os << "loopc " LOOPC_VERSION "\n"; });
   hideLLVMOptions();
+  loopc::ungroupHelp(llvm::MutableArrayRef(argv, argc));
   mlir::DialectRegistry registry;
   loopc::registerAllDialects(registry);
   loopc::registerAllPasses();

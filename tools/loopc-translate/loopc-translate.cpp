@@ -12,6 +12,7 @@
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Frontend/OpenVINO/Importer.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/OptionParser.h"
 #include "mlir/InitAllTranslations.h"
 #include "mlir/Tools/mlir-translate/MlirTranslateMain.h"
 #include "mlir/Tools/mlir-translate/Translation.h"
@@ -123,5 +124,6 @@ int main(int argc, char **argv) {
         loopc::registerImporterDialects(registry);
       });
   registerAllTranslations();
+  loopc::ungroupHelp(llvm::MutableArrayRef(argv, argc));
   return failed(mlirTranslateMain(argc, argv, "loopc translation driver\n"));
 }

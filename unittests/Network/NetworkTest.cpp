@@ -434,6 +434,43 @@ TEST_F(NetworkTest, Weights) {
   EXPECT_THAT(run({})[0].floats, ElementsAre(1, 2, 3, 4));
 }
 
+/// Scale, Padding, Resize, Quantize and Dequantize, as TensorRT's programs set
+/// them up.
+TEST_F(NetworkTest, ScalesAndPaddings) {
+  ITensor *x = network.addInput("x", DataType::kFLOAT, Dims2(2, 2));
+  std::vector<float> factors = {1, 10}, shifts = {0.5};
+  IScaleLayer *scale =
+      network.addScaleNd(*x, ScaleMode::kCHANNEL, {},
+                         {DataType::kFLOAT, factors.data(), 2}, {}, 1);
+  IScaleLayer *shift =
+      network.addScale(*scale->getOutput(0), ScaleMode::kUNIFORM,
+                       {DataType::kFLOAT, shifts.data(), 1}, {}, {});
+  EXPECT_EQ(shift->getType(), LayerType::kSCALE);
+  EXPECT_EQ(shift->getShift().count, 1);
+  output(shift->getOutput(0), "scaled");
+  IPaddingLayer *padding =
+      network.addPaddingNd(*x, Dims(1, {-1}), Dims(1, {2}));
+  EXPECT_EQ(padding->getPostPaddingNd().d[0], 2);
+  output(padding->getOutput(0), "padded");
+  IResizeLayer *resize = network.addResize(*x);
+  float scales[] = {1, 2};
+  resize->setScales(scales, 2);
+  EXPECT_EQ(resize->getScales(0, nullptr), 2);
+  EXPECT_EQ(resize->getResizeMode(), InterpolationMode::kNEAREST);
+  output(resize->getOutput(0), "resized");
+  IQuantizeLayer *quantize =
+      network.addQuantize(*x, *scalar(2.f), DataType::kINT8);
+  output(network.addDequantize(*quantize->getOutput(0), *scalar(2.f))
+             ->getOutput(0),
+         "rounded");
+  std::vector<Array> found = run({floats({2, 2}, {1, 2, 3, 5})});
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_THAT(found[0].floats, ElementsAre(1.5, 20.5, 3.5, 50.5));
+  EXPECT_THAT(found[1].floats, ElementsAre(2, 0, 0, 5, 0, 0));
+  EXPECT_THAT(found[2].floats, ElementsAre(1, 1, 2, 2, 3, 3, 5, 5));
+  EXPECT_THAT(found[3].floats, ElementsAre(0, 2, 4, 4));
+}
+
 /// Types are found while the network grows; what is wrong can be put right.
 TEST_F(NetworkTest, TypesWhileItGrows) {
   ITensor *x = network.addInput("x", DataType::kFLOAT, Dims(1, {1}));

@@ -32,6 +32,12 @@ struct OptionChoices {
   const llvm::cl::generic_parser_base *parser;
 };
 
+/// Makes "-h" in `args` "--help", and -h an option that does nothing. LLVM
+/// takes
+/// "--hlep" for a group of options of one letter, whose first would print the
+/// help and end the program with success. parseOptions does it itself.
+void ungroupHelp(llvm::MutableArrayRef<char *> args);
+
 /// llvm::cl::ParseCommandLineOptions, which prints some of what is wrong and
 /// returns the rest: what is wrong, in one line; nothing where all is well. The
 /// values of `choices` are listed where another one is given. Where the help is

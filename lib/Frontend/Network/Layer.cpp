@@ -276,3 +276,19 @@ void IMatrixMultiplyLayer::setOperation(int32_t index,
 MatrixOperation IMatrixMultiplyLayer::getOperation(int32_t index) const {
   return getValue<MatrixOperation>(index ? "op1" : "op0");
 }
+
+void IResizeLayer::setScales(const float *scales, int32_t nbScales) {
+  Weights weights;
+  weights.type = DataType::kFLOAT;
+  weights.values = scales;
+  weights.count = nbScales;
+  ILayer::setWeights("scales", weights);
+}
+int32_t IResizeLayer::getScales(int32_t size, float *scales) const {
+  Weights weights = ILayer::getWeights("scales");
+  if (!weights.values || weights.type != DataType::kFLOAT)
+    return -1;
+  std::copy_n(static_cast<const float *>(weights.values),
+              std::min<int64_t>(size, weights.count), scales);
+  return static_cast<int32_t>(weights.count);
+}

@@ -105,6 +105,12 @@ LayerEmitter::Emit LayerEmitter::findEmit(LayerType type) {
       {LayerType::kLRN, &LayerEmitter::emitLRN},
       {LayerType::kGRID_SAMPLE, &LayerEmitter::emitGridSample},
       {LayerType::kNMS, &LayerEmitter::emitNMS},
+      {LayerType::kSCALE, &LayerEmitter::emitScale},
+      {LayerType::kPADDING, &LayerEmitter::emitPadding},
+      {LayerType::kRESIZE, &LayerEmitter::emitResize},
+      {LayerType::kQUANTIZE, &LayerEmitter::emitQuantize},
+      {LayerType::kDEQUANTIZE, &LayerEmitter::emitDequantize},
+      {LayerType::kRAGGED_SOFTMAX, &LayerEmitter::emitRaggedSoftMax},
       {LayerType::kASSERTION, &LayerEmitter::emitAssertion},
       {LayerType::kNODE, &LayerEmitter::emitNode}};
   const auto *row =
@@ -377,8 +383,7 @@ SmallVector<Value> LayerEmitter::nodes(StringRef op, ArrayRef<Value> inputs,
   return SmallVector<Value>(made.getResults());
 }
 
-/// ONNX's number (TensorProto.DataType) for a type.
-static int64_t onnxCode(DataType type) {
+int64_t LayerEmitter::onnxCode(DataType type) {
   switch (type) {
 #define LOOPC_DATA_TYPE(NAME, NUMBER, BITS, ONNX, NUMPY)                       \
   case DataType::k##NAME:                                                      \

@@ -63,6 +63,8 @@ protected:
   Type elementType(DataType type);
   /// The other way round; nothing for elements that networks do not have.
   std::optional<DataType> dataType(Type element);
+  /// ONNX's number (TensorProto.DataType) for a type.
+  static int64_t onnxCode(DataType type);
   /// A constant at the top of the function.
   Value constant(mlir::ElementsAttr value) {
     return sharedConstant(*loc, value);
@@ -179,6 +181,14 @@ private:
   void emitOneHot();
   void emitNonZero();
   void emitReverseSequence();
+
+  // Scales.cpp
+  void emitScale();
+  void emitPadding();
+  void emitResize();
+  void emitQuantize();
+  void emitDequantize();
+  void emitRaggedSoftMax();
 
   // Images.cpp
   void emitLRN();

@@ -589,6 +589,60 @@ INMSLayer *INetworkDefinition::addNMS(ITensor &boxes, ITensor &scores,
   return add<INMSLayer>({&boxes, &scores, &maxOutputBoxesPerClass});
 }
 
+IScaleLayer *INetworkDefinition::addScale(ITensor &input, ScaleMode mode,
+                                          const Weights &shift,
+                                          const Weights &scale,
+                                          const Weights &power) {
+  return addScaleNd(input, mode, shift, scale, power, 1);
+}
+
+IScaleLayer *INetworkDefinition::addScaleNd(ITensor &input, ScaleMode mode,
+                                            const Weights &shift,
+                                            const Weights &scale,
+                                            const Weights &power,
+                                            int32_t channelAxis) {
+  auto *layer = add<IScaleLayer>({&input});
+  layer->setMode(mode);
+  layer->setShift(shift);
+  layer->setScale(scale);
+  layer->setPower(power);
+  layer->setChannelAxis(channelAxis);
+  return layer;
+}
+
+IPaddingLayer *INetworkDefinition::addPaddingNd(ITensor &input,
+                                                const Dims &prePadding,
+                                                const Dims &postPadding) {
+  auto *layer = add<IPaddingLayer>({&input});
+  layer->setPrePaddingNd(prePadding);
+  layer->setPostPaddingNd(postPadding);
+  return layer;
+}
+
+IResizeLayer *INetworkDefinition::addResize(ITensor &input) {
+  return add<IResizeLayer>({&input});
+}
+
+IQuantizeLayer *INetworkDefinition::addQuantize(ITensor &input, ITensor &scale,
+                                                DataType outputType) {
+  auto *layer = add<IQuantizeLayer>({&input, &scale});
+  layer->setToType(outputType);
+  return layer;
+}
+
+IDequantizeLayer *INetworkDefinition::addDequantize(ITensor &input,
+                                                    ITensor &scale,
+                                                    DataType outputType) {
+  auto *layer = add<IDequantizeLayer>({&input, &scale});
+  layer->setToType(outputType);
+  return layer;
+}
+
+IRaggedSoftMaxLayer *INetworkDefinition::addRaggedSoftMax(ITensor &input,
+                                                          ITensor &bounds) {
+  return add<IRaggedSoftMaxLayer>({&input, &bounds});
+}
+
 IAssertionLayer *INetworkDefinition::addAssertion(ITensor &condition,
                                                   std::string_view message) {
   auto *layer = add<IAssertionLayer>({&condition});

@@ -61,6 +61,13 @@ from loopc._errors import (
     NotImplemented,
     RuntimeException,
 )
+from loopc.capi._block_quantization import (
+    quantize_matmul_2bits,
+    quantize_matmul_4bits,
+    quantize_matmul_8bits,
+    quantize_matmul_bnb4,
+    quantize_qdq_matmul_4bits,
+)
 
 
 def get_default_session_options() -> SessionOptions:
@@ -111,6 +118,11 @@ __all__ = [
     "get_ep_devices",
     "get_version_string",
     "has_collective_ops",
+    "quantize_matmul_2bits",
+    "quantize_matmul_4bits",
+    "quantize_matmul_8bits",
+    "quantize_matmul_bnb4",
+    "quantize_qdq_matmul_4bits",
     "set_default_logger_callback",
     "set_default_logger_severity",
     "set_default_logger_verbosity",

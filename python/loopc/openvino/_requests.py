@@ -86,11 +86,27 @@ class InferRequest:
 
     # ----- Tensors ---------------------------------------------------------
 
+    def _give(self, index: int, tensor: Tensor) -> None:
+        """Sets an input; what cannot be its shape is refused before a run."""
+        port = self.model_inputs[index]
+        # One element stands for a scalar, as in runs.
+        is_scalar = tensor.size == 1 and port.partial_shape.compatible(())
+        if not is_scalar and not port.partial_shape.compatible(tensor.shape):
+            raise InvalidArgument(
+                f"input {port.any_name!r}: a tensor of shape {tensor.shape} does not fit "
+                f"{port.partial_shape}"
+            )
+        self._given[index] = tensor
+
     def set_tensor(self, name: Key, tensor: Tensor) -> None:
-        """Sets an input, by any of its names, or an output, which runs then write to."""
+        """Sets an input, by any of its names, or an output, which runs then write to.
+
+        Raises:
+            InvalidArgument: there is no such port, or the shape cannot be the input's.
+        """
         given = instance("tensor", tensor, Tensor)
         try:
-            self._given[find(self.model_inputs, name, "input")] = given
+            index = find(self.model_inputs, name, "input")
         except InvalidArgument:
             if isinstance(name, int):
                 raise
@@ -100,6 +116,7 @@ class InferRequest:
             except InvalidArgument:
                 pass
             raise
+        self._give(index, given)
 
     def set_tensors(self, inputs: Mapping[Key, Tensor]) -> None:
         """Sets inputs and outputs."""
@@ -109,11 +126,12 @@ class InferRequest:
     def set_input_tensor(self, index: int | Tensor, tensor: Tensor | None = None) -> None:
         """Sets an input by its number; the only one without."""
         if isinstance(index, Tensor):
-            self._given[only(self.model_inputs, "input")] = index
+            self._give(only(self.model_inputs, "input"), index)
             return
         if tensor is None:
             raise InvalidArgument("tensor: expected a Tensor")
-        self._given[find(self.model_inputs, index, "input")] = instance("tensor", tensor, Tensor)
+        given = instance("tensor", tensor, Tensor)
+        self._give(find(self.model_inputs, index, "input"), given)
 
     def set_input_tensors(self, inputs: Any, tensors: Sequence[Tensor] | None = None) -> None:
         """Sets inputs by their numbers, or one input to tensors that are joined to a batch."""

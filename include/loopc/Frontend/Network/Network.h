@@ -194,6 +194,19 @@ public:
   IGridSampleLayer *addGridSample(ITensor &input, ITensor &grid);
   INMSLayer *addNMS(ITensor &boxes, ITensor &scores,
                     ITensor &maxOutputBoxesPerClass);
+  IScaleLayer *addScale(ITensor &input, ScaleMode mode, const Weights &shift,
+                        const Weights &scale, const Weights &power);
+  IScaleLayer *addScaleNd(ITensor &input, ScaleMode mode, const Weights &shift,
+                          const Weights &scale, const Weights &power,
+                          int32_t channelAxis);
+  IPaddingLayer *addPaddingNd(ITensor &input, const Dims &prePadding,
+                              const Dims &postPadding);
+  IResizeLayer *addResize(ITensor &input);
+  IQuantizeLayer *addQuantize(ITensor &input, ITensor &scale,
+                              DataType outputType = DataType::kINT8);
+  IDequantizeLayer *addDequantize(ITensor &input, ITensor &scale,
+                                  DataType outputType = DataType::kFLOAT);
+  IRaggedSoftMaxLayer *addRaggedSoftMax(ITensor &input, ITensor &bounds);
   IAssertionLayer *addAssertion(ITensor &condition, std::string_view message);
   /// An operator of ONNX; a null input is left out.
   INodeLayer *addNode(std::string_view opType, ITensor *const *inputs,

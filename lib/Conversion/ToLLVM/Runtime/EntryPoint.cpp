@@ -134,7 +134,8 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
 
   void refuse(func::FuncOp function, StringRef what, Type type) {
     loopc::emitError(function.getLoc(), Diag::UnsupportedBorder)
-        << what << " of type " << type << " at the border of a model";
+        << what << " of type " << type
+        << " at the border of a model, where tensors and lists of tensors are";
     signalPassFailure();
   }
 

@@ -56,7 +56,8 @@ bool loopc::isHeldBy(Type model, Type value, bool isFlat) {
     auto list = dyn_cast<list::ListType>(value);
     if (list)
       return model == list || isListHeldBy(model, list);
-    return !tensor && !shaped && isElementHeldBy(model, value);
+    // What is neither a tensor nor an element is refused at the border.
+    return !tensor && (shaped ? model == value : isElementHeldBy(model, value));
   }
   if (!isElementHeldBy(tensor.getElementType(), shaped.getElementType()) &&
       !hasElements(shaped, tensor.getElementType()))
