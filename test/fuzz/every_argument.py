@@ -16,6 +16,7 @@ line that begins with BAD is one that ended otherwise.
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import os
 import pathlib
@@ -443,11 +444,16 @@ def main() -> int:
     """Makes the calls of a group."""
     import warnings
 
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("group", choices=sorted(GROUPS))
+    group = parser.parse_args().group
     warnings.simplefilter("ignore")
     # A path that is asked for is written to.
     os.chdir(tempfile.mkdtemp())
     bad = count = 0
-    for name, make in GROUPS[sys.argv[1]]():
+    for name, make in GROUPS[group]():
         arguments = list(make()[1])
         for argument, hostile in itertools.product(arguments, HOSTILE):
             what = f"{name}({argument}={hostile!r:.60})"
