@@ -100,3 +100,33 @@ func.func @left_alone(%n: i64, %go: i1, %x: tensor<8x?xf32>, %s0: tensor<8xf32>)
   }
   return %r, %w : tensor<8xf32>, tensor<8xf32>
 }
+
+// Truth values are bytes in memory and masks in registers, and a number that the
+// body makes is one for all elements.
+// REMARK: "tiles of rows and iterations are transposed in registers"
+// CHECK-LABEL: func @masks(
+// CHECK: arith.extui %{{.*}} : i1 to i8
+// CHECK: %[[MASK:.*]] = arith.trunci %{{.*}} : vector<4xi8> to vector<4xi1>
+// CHECK: loop.loop {{.*}} carried(%{{[^ ]+}} = %{{[^ ]+}} : vector<4xi32>, %{{[^ ]+}} = %[[MASK]] : vector<4xi1>)
+// CHECK: %[[NUMBER:.*]] = vector.broadcast %{{.*}} : i32 to vector<4xi32>
+// CHECK: arith.cmpi slt, %{{.*}}, %[[NUMBER]] : vector<4xi32>
+// CHECK: arith.extui %{{.*}} : vector<4xi1> to vector<4xi8>
+func.func @masks(%n: i64, %x: tensor<8x?xi32>, %s0: tensor<8xi32>, %m0: tensor<8xi1>) -> (tensor<8xi32>, tensor<8xi1>) {
+  %e = tensor.empty() : tensor<8xi32>
+  %f = tensor.empty() : tensor<8xi1>
+  %r:2 = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%s = %s0 : tensor<8xi32>, %m = %m0 : tensor<8xi1>) {
+    %t = arith.index_cast %i : i64 to index
+    %j = arith.trunci %i : i64 to i32
+    %number = tensor.from_elements %j : tensor<i32>
+    %c = tensor.extract_slice %x[0, %t] [8, 1] [1, 1] : tensor<8x?xi32> to tensor<8xi32>
+    %y:2 = linalg.generic {indexing_maps = [#one, #one, #one, affine_map<(i) -> ()>, #one, #one], iterator_types = ["parallel"]}
+        ins(%s, %m, %c, %number : tensor<8xi32>, tensor<8xi1>, tensor<8xi32>, tensor<i32>) outs(%e, %f : tensor<8xi32>, tensor<8xi1>) {
+    ^bb0(%u: i32, %v: i1, %w: i32, %z: i32, %o: i32, %p: i1):
+      %q = arith.select %v, %w, %u : i32
+      %g = arith.cmpi slt, %q, %z : i32
+      linalg.yield %q, %g : i32, i1
+    } -> (tensor<8xi32>, tensor<8xi1>)
+    loop.yield while(%k : i1) carried(%y#0, %y#1 : tensor<8xi32>, tensor<8xi1>)
+  }
+  return %r#0, %r#1 : tensor<8xi32>, tensor<8xi1>
+}
