@@ -723,3 +723,45 @@ func.func @once_from_the_end(%x: tensor<2x3xf32>) -> tensor<*xf32> {
   }
   return %r : tensor<*xf32>
 }
+
+// -----
+
+// A carried value is a copy of a buffer that others know, and is written to: in
+// place of the loop it would be the buffer itself. What the iteration got, or
+// allocated, is its own.
+// CHECK-LABEL: func.func @buffer_of_others(
+// CHECK: %[[KNOWN:.*]] = memref.alloc() : memref<5xf32>
+// CHECK: %[[RESULT:.*]] = loop.loop
+// CHECK: loop.yield {{.*}}carried(%[[KNOWN]]
+// CHECK: memref.store %{{.*}}, %[[RESULT]]
+// CHECK-LABEL: func.func @buffers_of_its_own(
+// CHECK-NOT: loop.loop
+// CHECK: return
+func.func @buffer_of_others(%init: memref<5xf32>, %f: f32) -> (memref<5xf32>, memref<5xf32>) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i64
+  %true = arith.constant true
+  %known = memref.alloc() : memref<5xf32>
+  memref.store %f, %known[%c0] : memref<5xf32>
+  %0 = loop.loop (%i : i64, %go : i1) trips(%one : i64) while(%true : i1) carried(%a = %init : memref<5xf32>) {
+    loop.yield while(%true : i1) carried(%known : memref<5xf32>)
+  }
+  memref.store %f, %0[%c0] : memref<5xf32>
+  return %known, %0 : memref<5xf32>, memref<5xf32>
+}
+func.func @buffers_of_its_own(%x: memref<5xf32>, %y: memref<5xf32>, %f: f32, %c: i1) -> (memref<5xf32>, memref<5xf32>) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1 : i64
+  %true = arith.constant true
+  %0:2 = loop.loop (%i : i64, %go : i1) trips(%one : i64) while(%true : i1) carried(%a = %x : memref<5xf32>, %b = %y : memref<5xf32>) {
+    %new = memref.alloc() : memref<5xf32>
+    %either = scf.if %c -> memref<5xf32> {
+      scf.yield %new : memref<5xf32>
+    } else {
+      scf.yield %b : memref<5xf32>
+    }
+    loop.yield while(%true : i1) carried(%either, %a : memref<5xf32>, memref<5xf32>)
+  }
+  memref.store %f, %0#0[%c0] : memref<5xf32>
+  return %0#0, %0#1 : memref<5xf32>, memref<5xf32>
+}

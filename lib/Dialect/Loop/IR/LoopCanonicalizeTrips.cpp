@@ -10,8 +10,12 @@
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/IR/LoopRewrite.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace loopc::loop;
@@ -121,12 +125,13 @@ struct NoTrip : OpRewritePattern<LoopOp> {
 ///   %y = tensor.from_elements %x : tensor<1xf32>
 ///
 /// The loop stays where a slice might not have an element 0 (loop_slice is an
-/// error at run time then), and where a collected value has a length.
+/// error at run time then), where a collected value has a length, and where it
+/// may yield a buffer that others know: a carried value is a copy of that.
 struct OneTrip : OpRewritePattern<LoopOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LoopOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!runsOnce(op) || !canCut(op) || !canStack(op))
+    if (!runsOnce(op) || !canCut(op) || !canStack(op) || mayYieldOthers(op))
       return failure();
     auto constant = [&](Value like, int64_t value) {
       return createIntegerConstant(rewriter, op.getLoc(), like.getType(),
@@ -166,6 +171,40 @@ struct OneTrip : OpRewritePattern<LoopOp> {
     return op.getCondition() &&
            !llvm::is_contained(op.getSliceReverse(), true) &&
            getConstantCondition(op.getYield().getCondition()) == false;
+  }
+
+  /// True if a carried buffer may be yielded that the iteration neither got nor
+  /// allocated. The bufferization counts on a copy of it, which
+  /// buffer-place-deallocations makes of what a loop yields.
+  static bool mayYieldOthers(LoopOp op) {
+    SetVector<Value> values;
+    for (Value value : op.getYield().getCarried())
+      if (isa<MemRefType>(value.getType()))
+        values.insert(value);
+    for (unsigned k = 0; k < values.size(); ++k) {
+      Value value = values[k];
+      if (auto arg = dyn_cast<BlockArgument>(value)) {
+        if (arg.getOwner() != op.getLoopBody())
+          return true;
+        continue;
+      }
+      Operation *made = value.getDefiningOp();
+      if (!op->isProperAncestor(made))
+        return true;
+      if (isa<memref::AllocOp>(made))
+        continue;
+      if (auto view = dyn_cast<ViewLikeOpInterface>(made)) {
+        values.insert(view.getViewSource());
+        continue;
+      }
+      auto branch = dyn_cast<scf::IfOp>(made);
+      if (!branch)
+        return true;
+      unsigned number = cast<OpResult>(value).getResultNumber();
+      values.insert(branch.thenYield().getOperand(number));
+      values.insert(branch.elseYield().getOperand(number));
+    }
+    return false;
   }
 
   static bool canCastCut(RankedTensorType whole, int64_t axis, Type arg) {
