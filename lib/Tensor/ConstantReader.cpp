@@ -286,8 +286,8 @@ void ConstantReader::write(Value value, llvm::MutableArrayRef<char> out) {
   } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
     write(insert.getDest(), out);
     ArrayRef<char> source = view(insert.getSource(), storage);
-    partOf(insert, type)->forRows(
-        [&](int64_t to, int64_t from, int64_t length) {
+    partOf(insert, type)
+        ->forRows([&](int64_t to, int64_t from, int64_t length) {
           std::memcpy(&out[to * size], &source[from * size], length * size);
         });
   } else {
