@@ -81,6 +81,7 @@ UNTRIED = {
     "loopc-divide-blocks",
     "loopc-externalize-weights",
     "loopc-lift-growth",
+    "nest-fuse-strips",
 }
 #: Models that go through all others, and take little time.
 MODELS = [
@@ -96,6 +97,7 @@ MODELS = [
     "loops/captured_in_nested_loop",
     "loops/scan_without_states",
     "loops/conjugate_gradient",
+    "loops/dtype_bool",
 ]
 
 

@@ -2,13 +2,14 @@
 
 // Each iteration of the pooling computes the two rows that it reads; the last
 // row of the image, which nobody reads, is not computed. The batch is one place
-// that both know.
+// that both know. Each iteration writes what it reads, so that threads have their
+// own rows.
 // CHECK-LABEL: func.func @pooling(
 // CHECK-SAME: %[[X:[^:]+]]: memref<?x901x300xf32>
+// CHECK: %[[ROWS:.*]] = memref.alloc() {loopc.private} : memref<1x2x300xf32>
 // CHECK-NOT: memref.alloc{{.*}}901
 // CHECK: scf.for %[[B:[^ ]+]] =
 // CHECK-NEXT: scf.for %[[I:[^ ]+]] = %c0 to %c450 step
-// CHECK-NEXT: %[[ROWS:.*]] = memref.alloc() : memref<1x2x300xf32>
 // CHECK: scf.for %[[R:[^ ]+]] = %c0 to %c2 step
 // CHECK-NEXT: %[[AT:.*]] = arith.addi %{{.*}}, %[[R]]
 // CHECK-NEXT: scf.for %[[J:[^ ]+]] =
@@ -18,9 +19,10 @@
 // CHECK: scf.for %[[J:[^ ]+]] =
 // CHECK-NEXT: scf.for %[[W:[^ ]+]] = %c0 to %c2
 // CHECK: memref.load %[[ROWS]][%c0, %[[W]], %[[J]]]
-// CHECK: memref.dealloc %[[ROWS]]
+// CHECK: } {loopc.parallel}
 // CHECK-NEXT: } {loopc.parallel}
 // CHECK-NEXT: } {loopc.parallel}
+// CHECK-NEXT: memref.dealloc %[[ROWS]]
 #row = affine_map<(d0, d1) -> (d0 * 2 + d1)>
 func.func @pooling(%x: memref<?x901x300xf32>, %n: index) -> memref<?x450x300xf32> {
   %c0 = arith.constant 0 : index
@@ -58,14 +60,14 @@ func.func @pooling(%x: memref<?x901x300xf32>, %n: index) -> memref<?x450x300xf32
 
 // -----
 
-// Of an open number of rows no more are computed than there are, and what is
-// freed in between is freed behind.
+// Fewer rows may be written than are read: then each iteration has its own. What
+// is freed in between is freed behind.
 // CHECK-LABEL: func.func @open(
-// CHECK-SAME: %[[N:[^:]+]]: index, %[[M:[^:]+]]: index, %[[W:[^:]+]]: index
-// CHECK: %[[X:.*]] = memref.alloc(%[[N]], %[[W]])
+// CHECK-SAME: %[[N:[^:]+]]: index, %[[M:[^:]+]]: index
+// CHECK: %[[X:.*]] = memref.alloc() : memref<900x400xf32>
 // CHECK-NOT: memref.dealloc
 // CHECK: scf.for %[[I:[^ ]+]] = %c0 to %[[M]] step
-// CHECK: %[[ROWS:.*]] = memref.alloc(%[[W]]) : memref<3x?xf32>
+// CHECK: %[[ROWS:.*]] = memref.alloc() : memref<3x400xf32>
 // CHECK: %[[FIRST:.*]] = arith.muli %[[I]], %c3
 // CHECK: %[[LEFT:.*]] = arith.subi %[[N]], %[[FIRST]]
 // CHECK: %[[COUNT:.*]] = arith.minsi %[[LEFT]], %c3
@@ -73,32 +75,67 @@ func.func @pooling(%x: memref<?x901x300xf32>, %n: index) -> memref<?x450x300xf32
 // CHECK: memref.load %[[ROWS]][%c2,
 // CHECK: } {loopc.parallel}
 // CHECK-NEXT: memref.dealloc %[[X]]
+// An image of open rows may stay in a cache, and a loop allocates nothing.
+// CHECK-LABEL: func.func @in_loop(
+// CHECK: memref.alloc() : memref<900x400xf32>
+// CHECK: scf.for
+// CHECK-NOT: memref.alloc
+// CHECK: return
 #last = affine_map<(d0) -> (d0 * 3 + 2)>
-func.func @open(%n: index, %m: index, %w: index) -> memref<?x?xf32> {
+func.func @open(%n: index, %m: index) -> memref<?x400xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
-  %x = memref.alloc(%n, %w) : memref<?x?xf32>
-  call @fill(%x) : (memref<?x?xf32>) -> ()
-  %image = memref.alloc(%n, %w) : memref<?x?xf32>
+  %c400 = arith.constant 400 : index
+  %x = memref.alloc() : memref<900x400xf32>
+  call @fill(%x) : (memref<900x400xf32>) -> ()
+  %image = memref.alloc() : memref<900x400xf32>
   scf.for %i = %c0 to %n step %c1 {
-    scf.for %j = %c0 to %w step %c1 {
-      %0 = memref.load %x[%i, %j] : memref<?x?xf32>
-      memref.store %0, %image[%i, %j] : memref<?x?xf32>
+    scf.for %j = %c0 to %c400 step %c1 {
+      %0 = memref.load %x[%i, %j] : memref<900x400xf32>
+      memref.store %0, %image[%i, %j] : memref<900x400xf32>
     } {loopc.parallel}
   } {loopc.parallel}
-  memref.dealloc %x : memref<?x?xf32>
-  %result = memref.alloc(%m, %w) : memref<?x?xf32>
+  memref.dealloc %x : memref<900x400xf32>
+  %result = memref.alloc(%m) : memref<?x400xf32>
   scf.for %i = %c0 to %m step %c1 {
-    scf.for %j = %c0 to %w step %c1 {
+    scf.for %j = %c0 to %c400 step %c1 {
       %at = affine.apply #last(%i)
-      %0 = memref.load %image[%at, %j] : memref<?x?xf32>
-      memref.store %0, %result[%i, %j] : memref<?x?xf32>
+      %0 = memref.load %image[%at, %j] : memref<900x400xf32>
+      memref.store %0, %result[%i, %j] : memref<?x400xf32>
     } {loopc.parallel}
   } {loopc.parallel}
-  memref.dealloc %image : memref<?x?xf32>
-  return %result : memref<?x?xf32>
+  memref.dealloc %image : memref<900x400xf32>
+  return %result : memref<?x400xf32>
 }
-func.func private @fill(memref<?x?xf32>)
+func.func @in_loop(%x: memref<900x400xf32>, %y: memref<300x400xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c300 = arith.constant 300 : index
+  %c400 = arith.constant 400 : index
+  %c900 = arith.constant 900 : index
+  %image = memref.alloc() : memref<900x400xf32>
+  %result = memref.alloc() : memref<300x400xf32>
+  scf.for %k = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c900 step %c1 {
+      scf.for %j = %c0 to %c400 step %c1 {
+        %0 = memref.load %x[%i, %j] : memref<900x400xf32>
+        memref.store %0, %image[%i, %j] : memref<900x400xf32>
+      } {loopc.parallel}
+    } {loopc.parallel}
+    scf.for %i = %c0 to %c300 step %c1 {
+      scf.for %j = %c0 to %c400 step %c1 {
+        %at = affine.apply #last(%i)
+        %0 = memref.load %image[%at, %j] : memref<900x400xf32>
+        memref.store %0, %result[%i, %j] : memref<300x400xf32>
+      } {loopc.parallel}
+    } {loopc.parallel}
+    memref.copy %result, %y : memref<300x400xf32> to memref<300x400xf32>
+  }
+  memref.dealloc %image : memref<900x400xf32>
+  memref.dealloc %result : memref<300x400xf32>
+  return
+}
+func.func private @fill(memref<900x400xf32>)
 
 // -----
 

@@ -13,6 +13,7 @@
 
 #include "NestUses.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
+#include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
@@ -23,6 +24,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc {
@@ -187,27 +189,24 @@ static bool isOnePlace(const Strips &strips, unsigned axis) {
          llvm::all_of(strips.reads, isThere);
 }
 
-/// The type of the buffer with the rows of one strip; null where the whole
-/// stays in a cache, as far as is known.
+/// The type of the buffer with the rows of one strip; null where it is not
+/// known, or where the whole stays in a cache.
 static MemRefType findStripType(Strips &strips) {
   MemRefType type = strips.buffer.getType();
   if (!type.getLayout().isIdentity() || !type.getElementType().isIntOrFloat())
     return {};
   SmallVector<int64_t> shape(type.getShape());
   int64_t whole = type.getElementTypeBitWidth() / 8;
-  bool isOpen = false;
   for (unsigned k = 0; k < shape.size(); ++k) {
-    if (k < strips.axis && isOnePlace(strips, k)) {
+    if (k < strips.axis && isOnePlace(strips, k))
       shape[k] = 1;
-      continue;
-    }
-    isOpen |= ShapedType::isDynamic(shape[k]);
-    if (!isOpen)
-      whole *= shape[k];
+    if (ShapedType::isDynamic(shape[k]))
+      return {};
+    whole *= shape[k];
     if (k == strips.axis)
       shape[k] = strips.rows;
   }
-  if (!isOpen && whole < kLongWay)
+  if (whole < kLongWay)
     return {};
   return MemRefType::Builder(type).setShape(shape);
 }
@@ -270,17 +269,6 @@ static void setPlace(const Access &access, unsigned axis, Value index) {
     }
 }
 
-/// The extents of the buffer that are open in `type`, too.
-static SmallVector<Value> openExtents(Strips &strips, MemRefType type) {
-  MemRefType whole = strips.buffer.getType();
-  SmallVector<Value> extents;
-  for (auto k : llvm::seq<unsigned>(type.getRank()))
-    if (type.isDynamicDim(k))
-      extents.push_back(
-          strips.buffer.getDynamicSizes()[whole.getDynamicDimIndex(k)]);
-  return extents;
-}
-
 /// How many `rows` from `first` on the writer writes. What is read is there, so
 /// that it is all of them, but who says so may be the model.
 static Value rowsOfStrip(Strips &strips, Value first, Value rows,
@@ -294,6 +282,23 @@ static Value rowsOfStrip(Strips &strips, Value first, Value rows,
   return arith::MinSIOp::create(b, arith::SubIOp::create(b, end, first), rows);
 }
 
+/// `strip` stays where the whole buffer was, if each iteration of `reader` is
+/// seen to write what it reads there, so that threads may have their own; else
+/// each iteration allocates it.
+static void placeStrip(memref::AllocOp strip, scf::ForOp reader,
+                       RewriterBase &rewriter) {
+  strip->setAttr(kPrivateAttrName, rewriter.getUnitAttr());
+  if (!findPrivateObstacle(strip))
+    return;
+  strip->removeAttr(kPrivateAttrName);
+  for (Operation *user : llvm::make_early_inc_range(strip->getUsers()))
+    if (isa<memref::DeallocOp>(user))
+      rewriter.eraseOp(user);
+  rewriter.moveOpBefore(strip, &reader.getBody()->front());
+  rewriter.setInsertionPoint(reader.getBody()->getTerminator());
+  memref::DeallocOp::create(rewriter, strip.getLoc(), strip);
+}
+
 /// The writer becomes a loop over the rows of a strip in the reader.
 static void fuse(Strips &strips, MemRefType type, RewriterBase &rewriter) {
   Location loc = strips.reader.getLoc();
@@ -302,8 +307,9 @@ static void fuse(Strips &strips, MemRefType type, RewriterBase &rewriter) {
   Value zero = arith::ConstantIndexOp::create(b, 0),
         one = arith::ConstantIndexOp::create(b, 1),
         rows = arith::ConstantIndexOp::create(b, strips.rows);
-  auto strip = memref::AllocOp::create(b, type, openExtents(strips, type),
+  auto strip = memref::AllocOp::create(b, type, ValueRange(),
                                        strips.buffer.getAlignmentAttr());
+  strip->moveBefore(strips.buffer);
   Value first =
       b.createOrFold<arith::MulIOp>(strips.reader.getInductionVar(), rows);
   auto loop =
@@ -329,12 +335,19 @@ static void fuse(Strips &strips, MemRefType type, RewriterBase &rewriter) {
     moveTo(read, affine::makeComposedAffineApply(b, loc, map,
                                                  getAsOpFoldResult(operands)));
   }
-  b.setInsertionPoint(strips.reader.getBody()->getTerminator());
-  memref::DeallocOp::create(b, strip);
   rewriter.eraseOp(strips.writer);
-  for (Operation *user : llvm::make_early_inc_range(strips.buffer->getUsers()))
-    rewriter.eraseOp(user);
-  rewriter.eraseOp(strips.buffer);
+  rewriter.replaceOp(strips.buffer, strip);
+  placeStrip(strip, strips.reader, rewriter);
+}
+
+/// True if no loop is around `nest` but others whose iterations are
+/// independent, those over a batch.
+static bool isOutsideOfLoops(scf::ForOp nest) {
+  for (auto loop = nest->getParentOfType<LoopLikeOpInterface>(); loop;
+       loop = loop->getParentOfType<LoopLikeOpInterface>())
+    if (!isParallelNest(dyn_cast<scf::ForOp>(loop.getOperation())))
+      return false;
+  return true;
 }
 
 namespace {
@@ -343,7 +356,7 @@ struct NestFuseStrips : loopc::impl::NestFuseStripsBase<NestFuseStrips> {
     IRRewriter rewriter(&getContext());
     SmallVector<scf::ForOp> readers;
     getOperation().walk([&](scf::ForOp loop) {
-      if (isParallelNest(loop) && countsRows(loop))
+      if (isParallelNest(loop) && countsRows(loop) && isOutsideOfLoops(loop))
         readers.push_back(loop);
     });
     for (scf::ForOp reader : readers)

@@ -93,13 +93,16 @@ def NestFuseStrips : Pass<"nest-fuse-strips", "::mlir::func::FuncOp"> {
     scf.for %i = %c0 to %c450 step %c1 { // reads %image[2 * %i + 0 and 1, ...]
     } {loopc.parallel}
     // becomes
+    %rows = memref.alloc() {loopc.private} : memref<2x...>
     scf.for %i = %c0 to %c450 step %c1 {
-      %rows = memref.alloc() : memref<2x...>
       scf.for %r = %c0 to %c2 step %c1 { // computes row 2 * %i + %r
       } {loopc.parallel}
       ... // reads %rows[0 and 1, ...]
     } {loopc.parallel}
     ```
+
+    Where it is not seen that an iteration writes all that it reads there, it
+    allocates the rows itself. Nests in a loop of the model stay as they are.
   }];
   let statistics = [Statistic<"numFused", "fused", "nests joined to another">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
