@@ -16,6 +16,7 @@
 #include "loopc/Target/CodeGen.h"
 #include "loopc/Target/Cuda.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -56,13 +57,19 @@ static void divideLongRuns(llvm::Module &module) {
 static bool addPasses(llvm::legacy::PassManager &passes,
                       llvm::TargetMachine &machine, llvm::CodeGenFileType kind,
                       llvm::raw_pwrite_stream &os) {
-  // LLVM reads an option for it here, which is one of the process.
+  // LLVM reads an option for it here, which is one of the process, and others
+  // may use LLVM in it.
   static std::mutex mutex;
   std::scoped_lock lock(mutex);
   static auto *isLeftOut = static_cast<llvm::cl::opt<bool> *>(
       llvm::cl::getRegisteredOptions().lookup("disable-lsr"));
+  bool before = isLeftOut && isLeftOut->getValue();
   if (isLeftOut)
-    isLeftOut->setValue(!machine.getTargetTriple().isNVPTX());
+    isLeftOut->setValue(before || !machine.getTargetTriple().isNVPTX());
+  llvm::scope_exit restore([&] {
+    if (isLeftOut)
+      isLeftOut->setValue(before);
+  });
   return !machine.addPassesToEmitFile(passes, os, nullptr, kind,
                                       /*DisableVerify=*/true);
 }
