@@ -43,19 +43,28 @@ static OneShotBufferizationOptions getOptions() {
   return options;
 }
 
-/// MLIR's own error for such an operation does not name it.
-static LogicalResult checkOperations(ModuleOp module) {
-  WalkResult found = module.walk([](Operation *op) {
+/// An operation on tensors that has no buffers; null without one.
+static Operation *findUncompiled(ModuleOp module) {
+  Operation *found = nullptr;
+  module.walk([&](Operation *op) {
     if (!hasTensorSemantics(op) || isa<BufferizableOpInterface>(op) ||
         isa<func::FuncOp>(op) || (op->use_empty() && isMemoryEffectFree(op)))
       return WalkResult::advance();
-    loopc::emitError(op->getLoc(), loopc::Diag::LoweringFailed)
-        << "'" << op->getName()
-        << "' is an operation on tensors that is not compiled: lower it to "
-           "linalg, tensor and arith before (loopc-opt has MLIR's passes)";
+    found = op;
     return WalkResult::interrupt();
   });
-  return failure(found.wasInterrupted());
+  return found;
+}
+
+/// MLIR's own error for such an operation does not name it.
+static LogicalResult checkOperations(ModuleOp module) {
+  Operation *op = findUncompiled(module);
+  if (!op)
+    return success();
+  return loopc::emitError(op->getLoc(), loopc::Diag::LoweringFailed)
+         << "'" << op->getName()
+         << "' is an operation on tensors that is not compiled: lower it to "
+            "linalg, tensor and arith before (loopc-opt has MLIR's passes)";
 }
 
 namespace {
@@ -63,8 +72,9 @@ struct EliminateEmptyPass
     : loopc::impl::BufferizeEliminateEmptyBase<EliminateEmptyPass> {
   void runOnOperation() override {
     OneShotBufferizationOptions options = getOptions();
-    if (failed(checkOperations(getOperation())))
-      return signalPassFailure();
+    // loopc-bufferize says which it is.
+    if (findUncompiled(getOperation()))
+      return;
     loopc::InPlaceState state(getOperation(), options);
     IRRewriter rewriter(&getContext());
     if (failed(loopc::analyzeInPlace(getOperation(), state)) ||
