@@ -87,8 +87,7 @@ static bool readRow(Value index, Strips &strips) {
   SmallVector<Value> operands{index};
   affine::fullyComposeAffineMapAndOperands(&map, &operands);
   affine::canonicalizeMapAndOperands(&map, &operands);
-  SmallVector<AffineExpr> dims, symbols;
-  AffineExpr one = getAffineConstantExpr(1, index.getContext());
+  AffineExpr zero = getAffineConstantExpr(0, index.getContext());
   SmallVector<AffineExpr> atZero, atNext;
   SmallVector<std::optional<int64_t>> least, most;
   for (auto [k, operand] : llvm::enumerate(operands)) {
@@ -97,8 +96,8 @@ static bool readRow(Value index, Strips &strips) {
         isDim ? getAffineDimExpr(k, index.getContext())
               : getAffineSymbolExpr(k - map.getNumDims(), index.getContext());
     bool isNumber = operand == number;
-    atZero.push_back(isNumber ? one - 1 : expr);
-    atNext.push_back(isNumber ? expr + one : expr);
+    atZero.push_back(isNumber ? zero : expr);
+    atNext.push_back(isNumber ? expr + 1 : expr);
     auto range = findRange(operand);
     if (!isNumber && !range)
       return false;
