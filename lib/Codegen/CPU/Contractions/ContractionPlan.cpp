@@ -181,6 +181,7 @@ private:
   bool canMask();
   int64_t lanesFor(int64_t extent);
   void chooseStrip();
+  bool sharesVectors(unsigned dim);
   void chooseJoined();
   OpOperand *findShared();
   bool isOfRow(Value value);
@@ -514,8 +515,7 @@ int64_t ContractionPlanner::sumBlockFor(int64_t rows) {
 }
 
 bool ContractionPlanner::wantsColumnsOutside() {
-  if (plan.isAlongSum || !plan.rowDim || plan.sumDims.size() < 2 ||
-      !plan.stripValues.empty())
+  if (plan.isAlongSum || !plan.rowDim || !plan.stripValues.empty())
     return false;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
@@ -531,15 +531,24 @@ bool ContractionPlanner::wantsColumnsOutside() {
   return false;
 }
 
+/// True if iterations of `dim` share what is read as vectors, or some of it.
+bool ContractionPlanner::sharesVectors(unsigned dim) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
+    AffineMap map = op.getMatchingIndexingMap(in);
+    return map.isFunctionOfDim(plan.laneDim) && !map.isFunctionOfDim(dim);
+  });
+}
+
 /// Joins the loop of the rows with the one around it, where each would end with
 /// a tile that is not whole: rows of an image are short, or of open length.
 void ContractionPlanner::chooseJoined() {
   // Of a single loop around, most often a batch, there is often one iteration.
   if (isTurned || isCompact || plan.isAlongSum || !plan.rowDim ||
-      loop::isCold(op) || plan.sumDims.size() < 2 || plan.outerDims.size() < 2)
+      loop::isCold(op) || plan.outerDims.size() < 2)
     return;
   unsigned outer = plan.outerDims.back();
-  if (plan.extents[outer] == 1 || !isParallelDim(op, outer))
+  if (plan.extents[outer] == 1 || !isParallelDim(op, outer) ||
+      !sharesVectors(outer))
     return;
   // To find where each row is takes time that little work does not hide.
   int64_t products = plan.products();

@@ -531,13 +531,10 @@ Value Packing::packConstant(const Candidate &candidate, AffineMap target) {
                                    packedValue);
 }
 
-/// True if long rows along `dim` do not follow one another in memory: those of
-/// a part of an image. To make one of them they would be copied.
+/// True if rows along `dim` do not follow one another in memory: those of a
+/// part of an image. To make one of them they would be copied.
 static bool hasGapsBehind(linalg::GenericOp op, int64_t dim) {
-  constexpr int64_t kLong = 16, kImageAxes = 4;
-  int64_t extent = op.getStaticLoopRanges()[dim];
-  if (!ShapedType::isDynamic(extent) && extent < kLong)
-    return false;
+  constexpr int64_t kImageAxes = 4;
   AffineExpr row = getAffineDimExpr(dim, op.getContext());
   return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
     auto slice = operand.get().getDefiningOp<tensor::ExtractSliceOp>();
