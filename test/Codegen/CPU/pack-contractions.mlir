@@ -203,3 +203,28 @@ func.func @parts_of_images(%x: tensor<1x33x33x64xf32>, %w: tensor<64x1024xf32>, 
   } -> tensor<1x33x33x1024xf32>
   return %r, %q : tensor<1x21x21x1024xf32>, tensor<1x33x33x1024xf32>
 }
+
+// -----
+
+// Those of a small part as well: the copies would be the caller's work, with
+// threads that share out the products.
+
+#x = affine_map<(n, h, w, k, m) -> (n, h, w, k)>
+#w = affine_map<(n, h, w, k, m) -> (k, m)>
+#y = affine_map<(n, h, w, k, m) -> (n, h, w, m)>
+// CHECK-LABEL: func @small_part
+// CHECK-NOT:   tensor.collapse_shape
+// CHECK:       linalg.generic {{.*}} outs(%{{.*}} : tensor<1x6x6x512xf32>)
+func.func @small_part(%x: tensor<1x7x7x512xf32>, %w: tensor<512x512xf32>, %y: tensor<1x7x7x512xf32>) -> tensor<1x7x7x512xf32> {
+  %part = tensor.extract_slice %x[0, 1, 1, 0] [1, 6, 6, 512] [1, 1, 1, 1] : tensor<1x7x7x512xf32> to tensor<1x6x6x512xf32>
+  %to = tensor.extract_slice %y[0, 0, 0, 0] [1, 6, 6, 512] [1, 1, 1, 1] : tensor<1x7x7x512xf32> to tensor<1x6x6x512xf32>
+  %r = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
+      ins(%part, %w : tensor<1x6x6x512xf32>, tensor<512x512xf32>) outs(%to : tensor<1x6x6x512xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  } -> tensor<1x6x6x512xf32>
+  %all = tensor.insert_slice %r into %y[0, 0, 0, 0] [1, 6, 6, 512] [1, 1, 1, 1] : tensor<1x6x6x512xf32> into tensor<1x7x7x512xf32>
+  return %all : tensor<1x7x7x512xf32>
+}

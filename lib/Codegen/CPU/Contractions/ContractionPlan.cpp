@@ -514,21 +514,34 @@ int64_t ContractionPlanner::sumBlockFor(int64_t rows) {
   return block ? std::max<int64_t>(1, block / each) : 0;
 }
 
+/// How many bytes `operand` has; none where only the run knows.
+static std::optional<int64_t> bytesOf(OpOperand &operand) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  if (!type.hasStaticShape())
+    return std::nullopt;
+  return type.getNumElements() * *vectorBitsOf(type.getElementType()) / 8;
+}
+
+/// The loop inside reads its operand again for each iteration of the one
+/// outside: the smaller one is read again, or the one that stays in the cache.
 bool ContractionPlanner::wantsColumnsOutside() {
-  if (plan.isAlongSum || !plan.rowDim || !plan.stripValues.empty())
+  bool hasOther = plan.sumDims.size() > 1 || !plan.outerDims.empty();
+  if (plan.isAlongSum || !plan.rowDim || !hasOther || !plan.stripValues.empty())
     return false;
+  int64_t most = CpuModel::kCachedWeights, ofRows = 0;
+  SmallVector<int64_t> ofColumns;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
-    auto type = cast<MemRefType>(operand->get().getType());
-    if (!map.isFunctionOfDim(plan.laneDim) || !type.hasStaticShape() ||
-        llvm::any_of(plan.outerDims,
-                     [&](unsigned dim) { return map.isFunctionOfDim(dim); }))
-      continue;
-    int64_t bytes = *vectorBitsOf(type.getElementType()) / 8;
-    if (type.getNumElements() * bytes > CpuModel::kCachedWeights)
-      return true;
+    std::optional<int64_t> bytes = bytesOf(*operand);
+    if (!map.isFunctionOfDim(plan.laneDim))
+      ofRows = std::max(ofRows, bytes.value_or(most));
+    else if (bytes && llvm::none_of(plan.outerDims, [&](unsigned dim) {
+               return map.isFunctionOfDim(dim);
+             }))
+      ofColumns.push_back(*bytes);
   }
-  return false;
+  return llvm::any_of(
+      ofColumns, [&](int64_t bytes) { return bytes > std::min(most, ofRows); });
 }
 
 /// True if iterations of `dim` share what is read as vectors, or some of it.
