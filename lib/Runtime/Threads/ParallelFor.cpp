@@ -54,7 +54,7 @@ constexpr int64_t kPiecesPerThread = 4;
 /// Nanoseconds that a thread looks for the next loop before it sleeps: to wake
 /// it up takes the caller some 20 microseconds, where the cores are those of a
 /// virtual machine, and the thread comes as many later. Less between runs, of
-/// which there may be no next one.
+/// which there may be no next one, unless the last one came as soon.
 constexpr int64_t kAwake = 200'000, kAwakeParked = 30'000;
 
 /// Nanoseconds that a loop has lasted when it pays to start threads for what it
@@ -116,8 +116,10 @@ struct Team {
   int32_t arrivals;   ///< threads that came to the loop, without the caller
   bool isBusy;        ///< within a loop: another one runs on its thread alone
   bool isParked;      ///< between runs
+  bool comesSoon;     ///< the last run came while threads are awake in a loop
   bool isOver;        ///< the threads end
   bool isLent;        ///< the threads are the caller's
+  int64_t parkedAt;   ///< when the last run ended
 
   Pace pace;
 
@@ -175,8 +177,9 @@ static int32_t waitForLoop(Team &team, int32_t seen) {
         return now;
       pauseThread();
     }
-    limit = __atomic_load_n(&team.isParked, __ATOMIC_RELAXED) ? kAwakeParked
-                                                              : kAwake;
+    bool mayBeOver = __atomic_load_n(&team.isParked, __ATOMIC_RELAXED) &&
+                     !__atomic_load_n(&team.comesSoon, __ATOMIC_RELAXED);
+    limit = mayBeOver ? kAwakeParked : kAwake;
   } while (readThreadsClock() - begin < limit);
   pthread_mutex_lock(&team.mutex);
   __atomic_fetch_add(&team.asleep, 1, __ATOMIC_SEQ_CST);
@@ -296,6 +299,7 @@ static void parkTeam(loopc_run &run) {
   Team *team = run.team;
   run.team = nullptr;
   team->run = nullptr;
+  team->parkedAt = readThreadsClock();
   __atomic_store_n(&team->isParked, true, __ATOMIC_RELAXED);
   for (Team *&place : parked) {
     Team *expected = nullptr;
@@ -444,6 +448,8 @@ static Team *joinTeam(loopc_run &run, bool isPatient) {
   if (!team)
     return nullptr;
   team->run = &run;
+  bool comesSoon = readThreadsClock() - team->parkedAt < kAwake;
+  __atomic_store_n(&team->comesSoon, comesSoon, __ATOMIC_RELAXED);
   __atomic_store_n(&team->isParked, false, __ATOMIC_RELAXED);
   team->pace.beginRun();
   if (!isLent)
