@@ -192,7 +192,6 @@ private:
   TileShape halveTile(TileShape tile, int64_t rows);
   int64_t sumBlockFor(int64_t rows);
   bool readsMatrixRows(int64_t rows);
-  bool wantsColumnsOutside();
   RowsPlan planRows(int64_t rows);
   /// One kind of tile for all rows and columns.
   RowsPlan planCompactRows();
@@ -514,36 +513,6 @@ int64_t ContractionPlanner::sumBlockFor(int64_t rows) {
   return block ? std::max<int64_t>(1, block / each) : 0;
 }
 
-/// How many bytes `operand` has; none where only the run knows.
-static std::optional<int64_t> bytesOf(OpOperand &operand) {
-  auto type = cast<MemRefType>(operand.get().getType());
-  if (!type.hasStaticShape())
-    return std::nullopt;
-  return type.getNumElements() * *vectorBitsOf(type.getElementType()) / 8;
-}
-
-/// The loop inside reads its operand again for each iteration of the one
-/// outside: the smaller one is read again, or the one that stays in the cache.
-bool ContractionPlanner::wantsColumnsOutside() {
-  bool hasOther = plan.sumDims.size() > 1 || !plan.outerDims.empty();
-  if (plan.isAlongSum || !plan.rowDim || !hasOther || !plan.stripValues.empty())
-    return false;
-  int64_t most = CpuModel::kCachedWeights, ofRows = 0;
-  SmallVector<int64_t> ofColumns;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    AffineMap map = op.getMatchingIndexingMap(operand);
-    std::optional<int64_t> bytes = bytesOf(*operand);
-    if (!map.isFunctionOfDim(plan.laneDim))
-      ofRows = std::max(ofRows, bytes.value_or(most));
-    else if (bytes && llvm::none_of(plan.outerDims, [&](unsigned dim) {
-               return map.isFunctionOfDim(dim);
-             }))
-      ofColumns.push_back(*bytes);
-  }
-  return llvm::any_of(
-      ofColumns, [&](int64_t bytes) { return bytes > std::min(most, ofRows); });
-}
-
 /// True if iterations of `dim` share what is read as vectors, or some of it.
 bool ContractionPlanner::sharesVectors(unsigned dim) {
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *in) {
@@ -745,7 +714,7 @@ void ContractionPlanner::chooseTiles() {
   bool areMany = isOpen ? !isRare : rows() >= CpuModel::kRowsOfStrip;
   if (plan.isStripTransposed || areMany)
     chooseStrip();
-  plan.areColumnsOutside = wantsColumnsOutside();
+  plan.areColumnsOutside = plan.wantsColumnsOutside(op);
   if (plan.sumDims.size() > 1 && !plan.isAlongSum) {
     int64_t last = plan.extents[plan.sumDims.back()];
     plan.isSumWrittenOut = last > 1 && last <= kShortSum;

@@ -105,7 +105,7 @@ struct ContractionPlan {
   llvm::SmallVector<mlir::Value, 2> stripValues = {};
   int64_t stripRows = 0;
   bool isStripTransposed = false;
-  /// All positions are done for some columns before the next columns.
+  /// All rows are done for some columns before the next columns.
   bool areColumnsOutside = false;
   /// The last loop over the sum is written out.
   bool isSumWrittenOut = false;
@@ -169,6 +169,10 @@ struct ContractionPlan {
   bool isPacked(mlir::AffineMap map, unsigned dim) const {
     return panels && panels->map == map && panels->dim == dim;
   }
+  /// True if all rows are better done for some columns before the next columns.
+  /// The loop inside reads its operand again for each iteration of the one
+  /// outside: the smaller operand, or the one that stays in the cache.
+  bool wantsColumnsOutside(mlir::linalg::LinalgOp op) const;
   /// Vectors of each sum that are under way at a time where vectors run along
   /// the sum and a tile has `sums`.
   int64_t countUnrolled(int64_t sums) const;

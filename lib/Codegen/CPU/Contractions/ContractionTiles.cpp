@@ -139,3 +139,36 @@ int64_t ContractionPlan::countUnrolled(int64_t sums) const {
       count /= 2;
   return count;
 }
+
+//===----------------------------------------------------------------------===//
+// The order of loops
+//===----------------------------------------------------------------------===//
+
+/// How many bytes `operand` has; none where only the run knows.
+static std::optional<int64_t> bytesOf(OpOperand &operand) {
+  auto type = cast<MemRefType>(operand.get().getType());
+  if (!type.hasStaticShape())
+    return std::nullopt;
+  return type.getNumElements() * *vectorBitsOf(type.getElementType()) / 8;
+}
+
+bool ContractionPlan::wantsColumnsOutside(linalg::LinalgOp op) const {
+  bool hasOther = sumDims.size() > 1 || !outerDims.empty();
+  if (isAlongSum || !rowDim || !hasOther || !stripValues.empty())
+    return false;
+  // What columns do not share is read once.
+  int64_t most = CpuModel::kCachedWeights, ofRows = 0;
+  SmallVector<int64_t> ofColumns;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    int64_t bytes = bytesOf(*operand).value_or(0);
+    if (!map.isFunctionOfDim(laneDim))
+      ofRows = std::max(ofRows, bytes ? bytes : most);
+    else if (llvm::none_of(outerDims, [&](unsigned dim) {
+               return map.isFunctionOfDim(dim);
+             }))
+      ofColumns.push_back(bytes);
+  }
+  int64_t least = ofRows ? std::min(most, ofRows) : most;
+  return llvm::any_of(ofColumns, [&](int64_t bytes) { return bytes > least; });
+}
