@@ -631,6 +631,16 @@ static WalkResult mustBeKnown(Operation *op) {
                       "control flow can be compiled");
       return WalkResult::interrupt();
     }
+  for (Type type : op->getResultTypes())
+    if (auto buffer = dyn_cast<MemRefType>(type);
+        buffer && !buffer.isStrided()) {
+      op->emitOpError("gives ") << type << ", whose layout is no strides";
+      return WalkResult::interrupt();
+    }
+  if (isa<memref::ReallocOp>(op)) {
+    op->emitOpError("ends a buffer that may be its result");
+    return WalkResult::interrupt();
+  }
   if (op->getNumRegions() > 0 && llvm::any_of(op->getResults(), isOwnable) &&
       !isa<LoopOp, scf::ForOp, scf::WhileOp, scf::IfOp, scf::IndexSwitchOp,
            scf::ExecuteRegionOp>(op)) {

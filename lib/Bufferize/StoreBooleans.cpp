@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_BUFFERSTOREBOOLEANS
@@ -135,6 +136,24 @@ static void convertAccess(Operation *op) {
   }
 }
 
+/// True if `op` has truth values, or vectors of them, of a buffer: its operands
+/// or results go with the type of the buffer's elements.
+static bool isElementAccess(Operation *op) {
+  auto areTruthValues = [](Type type) {
+    return !isa<BaseMemRefType>(type) &&
+           getElementTypeOrSelf(type).isInteger(1);
+  };
+  auto interface = dyn_cast<MemoryEffectOpInterface>(op);
+  if (!interface || (llvm::none_of(op->getOperandTypes(), areTruthValues) &&
+                     llvm::none_of(op->getResultTypes(), areTruthValues)))
+    return false;
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  interface.getEffects(effects);
+  return llvm::any_of(effects, [](MemoryEffects::EffectInstance &effect) {
+    return effect.getValue() && bytesOf(effect.getValue().getType());
+  });
+}
+
 /// The elements of a constant as bytes, which those of a resource are.
 static Attribute convertElements(ElementsAttr value) {
   ShapedType type = value.getShapedType();
@@ -152,12 +171,18 @@ struct BufferStoreBooleans
   void runOnOperation() override {
     // Operations whose meaning goes with the element type.
     SmallVector<Operation *> accesses;
-    getOperation().walk([&](Operation *op) {
-      bool isAccess =
-          isa<memref::LoadOp, memref::StoreOp, linalg::LinalgOp>(op);
-      if (isAccess && llvm::any_of(op->getOperandTypes(), bytesOf))
+    // Of vectors, say, which a person writes, all buffers stay as they are.
+    WalkResult known = getOperation().walk([&](Operation *op) {
+      if (llvm::none_of(op->getOperandTypes(), bytesOf))
+        return WalkResult::advance();
+      if (isa<memref::LoadOp, memref::StoreOp, linalg::LinalgOp>(op))
         accesses.push_back(op);
+      else if (isElementAccess(op))
+        return WalkResult::interrupt();
+      return WalkResult::advance();
     });
+    if (known.wasInterrupted())
+      return;
     getOperation().walk([&](Operation *op) { convertTypes(op); });
     llvm::for_each(accesses, convertAccess);
   }

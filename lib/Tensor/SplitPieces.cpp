@@ -179,8 +179,12 @@ Value PieceSplitting::sliceOf(Value value, Piece piece) {
     if (!isOfKnownPlace(insert))
       break;
     bool isInside = true, isOutside = false;
+    // An open axis is put there as a whole, whatever the piece has of it.
+    auto isAll = [&](size_t axis) {
+      return piece[axis].isWhole() || insert.getDestType().isDynamicDim(axis);
+    };
     for (auto [axis, at] : llvm::enumerate(piece)) {
-      if (at.isWhole())
+      if (isAll(axis))
         continue;
       int64_t begin = insert.getStaticOffsets()[axis];
       int64_t end = begin + insert.getSourceType().getDimSize(axis);
@@ -191,7 +195,7 @@ Value PieceSplitting::sliceOf(Value value, Piece piece) {
       break;
     value = isInside ? insert.getSource() : insert.getDest();
     for (auto [axis, at] : llvm::enumerate(piece))
-      if (isInside && !at.isWhole()) {
+      if (isInside && !isAll(axis)) {
         at.begin -= insert.getStaticOffsets()[axis];
         at.end -= insert.getStaticOffsets()[axis];
       }

@@ -36,9 +36,11 @@ func.func @cast_to_no_layout(%x: memref<?x5x2xf32, strided<[10, 2, 1]>>, %y: mem
   return
 }
 
+// Such a copy is in code that never runs: MLIR does not say what it does, and
+// its verifier refuses it where the casts are folded.
 // CHECK-LABEL: func @contradiction(
 func.func @contradiction(%x: memref<2xf32>, %y: memref<3xf32>) {
-  // CHECK: memref.copy
+  // CHECK-NOT: memref.copy
   %from = memref.cast %x : memref<2xf32> to memref<?xf32>
   %to = memref.cast %y : memref<3xf32> to memref<?xf32>
   memref.copy %from, %to : memref<?xf32> to memref<?xf32>

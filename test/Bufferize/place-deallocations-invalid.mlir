@@ -37,3 +37,20 @@ func.func @scope(%p: i1) -> memref<4xf32> {
   }
   return %r : memref<4xf32>
 }
+
+// -----
+
+func.func @layout() {
+  // expected-error @+1 {{gives 'memref<5x8xf32, affine_map<(d0, d1) -> (d1, d0)>>', whose layout is no strides}}
+  %a = memref.alloc() : memref<5x8xf32, affine_map<(i, j) -> (j, i)>>
+  return
+}
+
+// -----
+
+func.func @longer() {
+  %a = memref.alloc() : memref<4xf32>
+  // expected-error @+1 {{ends a buffer that may be its result}}
+  %b = memref.realloc %a : memref<4xf32> to memref<8xf32>
+  return
+}

@@ -85,3 +85,28 @@ func.func @accesses(%given: memref<4xi1>, %which: i1, %i: index) -> i1 {
   memref.store %c, %given[%i] : memref<4xi1>
   return %c : i1
 }
+
+// -----
+
+// Vectors of truth values are bits: all buffers stay as they are.
+// CHECK-LABEL: func @vectors(
+// CHECK-SAME: %[[X:[^:]*]]: memref<40xi1>, %[[Y:[^:]*]]: memref<40xi1>)
+// CHECK: vector.load %[[X]]{{.*}} : memref<40xi1>, vector<8xi1>
+func.func @vectors(%x: memref<40xi1>, %y: memref<40xi1>) {
+  %c0 = arith.constant 0 : index
+  %v = vector.load %x[%c0] : memref<40xi1>, vector<8xi1>
+  vector.store %v, %y[%c0] : memref<40xi1>, vector<8xi1>
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func @affine(
+// CHECK: affine.load %{{.*}} : memref<40xi1>
+func.func @affine(%x: memref<40xi1>, %y: memref<40xi1>) {
+  affine.for %i = 0 to 40 {
+    %v = affine.load %x[%i] : memref<40xi1>
+    affine.store %v, %y[39 - %i] : memref<40xi1>
+  }
+  return
+}

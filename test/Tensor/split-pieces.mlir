@@ -80,3 +80,25 @@ func.func @halves(%x: tensor<1024xf32>, %z: tensor<1024xf32>) -> tensor<1024xf32
   } -> tensor<1024xf32>
   return %y : tensor<1024xf32>
 }
+
+// An open axis of what is put together, which another operand tells: both parts
+// are read where they are.
+// CHECK-LABEL: func @told_by_another(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<?x598xf32>, %[[Y:[^:]+]]: tensor<4x600xf32>)
+// CHECK: %[[INNER:.*]] = tensor.extract_slice %[[X]][0, 0] [4, 598]
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[INNER]] : tensor<4x598xf32>, tensor<4x598xf32>)
+func.func @told_by_another(%x: tensor<?x598xf32>, %y: tensor<4x600xf32>) -> tensor<4x600xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %rows = tensor.dim %x, %c0 : tensor<?x598xf32>
+  %empty = tensor.empty(%rows) : tensor<?x600xf32>
+  %frame = linalg.fill ins(%zero : f32) outs(%empty : tensor<?x600xf32>) -> tensor<?x600xf32>
+  %padded = tensor.insert_slice %x into %frame[0, 1] [%rows, 598] [1, 1] : tensor<?x598xf32> into tensor<?x600xf32>
+  %init = tensor.empty() : tensor<4x600xf32>
+  %z = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %padded : tensor<4x600xf32>, tensor<?x600xf32>) outs(%init : tensor<4x600xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<4x600xf32>
+  return %z : tensor<4x600xf32>
+}

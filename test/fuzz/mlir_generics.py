@@ -45,6 +45,87 @@ UFUNCS = {"add": np.add, "sub": np.subtract, "max": np.maximum, "min": np.minimu
 NAMES = {"max": ("maximumf", "maxsi"), "min": ("minimumf", "minsi")}
 NEUTRAL = {"add": 0, "mul": 1, "max": -100, "min": 100}
 
+
+def _shifted(x: Array, by: Array) -> Array:
+    """The bits of `x` moved down, zeros above them."""
+    return np.right_shift(x.view(f"u{x.itemsize}"), by.view(f"u{x.itemsize}"))
+
+
+def _rest(x: Array, by: Array) -> Array:
+    return x - np.floor_divide(x, by) * by
+
+
+def _quotient(x: Array, by: Array) -> Array:
+    """The quotient without what is behind the point."""
+    return np.floor_divide(x, by) + ((_rest(x, by) != 0) & ((x < 0) != (by < 0)))
+
+
+#: Operations on {x} and the constant {c}, with names for what they give.
+INTEGER_OPERATIONS: tuple[tuple[str, Callable[[Array, Array], Array]], ...] = (
+    ("{r} = arith.divsi {x}, {c} : {kind}", _quotient),
+    ("{r} = arith.remsi {x}, {c} : {kind}", lambda x, c: x - _quotient(x, c) * c),
+    ("{r} = arith.floordivsi {x}, {c} : {kind}", np.floor_divide),
+    (
+        "{r} = arith.ceildivsi {x}, {c} : {kind}",
+        lambda x, c: np.floor_divide(x, c) + (_rest(x, c) != 0),
+    ),
+    (
+        "{r} = arith.divui {x}, {c} : {kind}",
+        lambda x, c: np.floor_divide(x.view(f"u{x.itemsize}"), c.view(f"u{c.itemsize}")),
+    ),
+    (
+        "{r} = arith.remui {x}, {c} : {kind}",
+        lambda x, c: np.remainder(x.view(f"u{x.itemsize}"), c.view(f"u{c.itemsize}")),
+    ),
+    ("{r} = arith.shli {x}, {c} : {kind}", np.left_shift),
+    ("{r} = arith.shrsi {x}, {c} : {kind}", np.right_shift),
+    ("{r} = arith.shrui {x}, {c} : {kind}", _shifted),
+    ("{r} = arith.andi {x}, {c} : {kind}", np.bitwise_and),
+    ("{r} = arith.xori {x}, {c} : {kind}", np.bitwise_xor),
+    ("{r} = math.absi {x} : {kind}", lambda x, c: np.abs(x)),
+    (
+        "{r} = arith.maxui {x}, {c} : {kind}",
+        lambda x, c: np.maximum(x.view(f"u{x.itemsize}"), c.view(f"u{c.itemsize}")),
+    ),
+    (
+        "{t} = arith.cmpi slt, {x}, {c} : {kind}; {r} = arith.select {t}, {c}, {x} : {kind}",
+        lambda x, c: np.where(x < c, c, x),
+    ),
+    (
+        "{t} = arith.cmpi ult, {x}, {c} : {kind}; {r} = arith.extui {t} : i1 to {kind}",
+        lambda x, c: x.view(f"u{x.itemsize}") < c.view(f"u{c.itemsize}"),
+    ),
+    (
+        "{t} = arith.cmpi eq, {x}, {c} : {kind}; {r} = arith.extsi {t} : i1 to {kind}",
+        lambda x, c: -(x == c).astype(x.dtype),
+    ),
+)
+FLOAT_OPERATIONS: tuple[tuple[str, Callable[[Array, Array], Array]], ...] = (
+    ("{r} = arith.divf {x}, {c} : {kind}; {t} = math.floor {r} : {kind}",
+     lambda x, c: np.floor(x / c)),
+    ("{r} = arith.divf {x}, {c} : {kind}; {t} = math.ceil {r} : {kind}",
+     lambda x, c: np.ceil(x / c)),
+    ("{r} = arith.divf {x}, {c} : {kind}; {t} = math.roundeven {r} : {kind}",
+     lambda x, c: np.rint(x / c)),
+    ("{r} = arith.divf {x}, {c} : {kind}; {t} = math.trunc {r} : {kind}",
+     lambda x, c: np.trunc(x / c)),
+    ("{r} = math.absf {x} : {kind}", lambda x, c: np.abs(x)),
+    ("{r} = arith.negf {x} : {kind}", lambda x, c: -x),
+    ("{r} = math.copysign {c}, {x} : {kind}", lambda x, c: np.copysign(c, x)),
+    ("{r} = arith.maxnumf {x}, {c} : {kind}", np.fmax),
+    ("{r} = arith.minnumf {x}, {c} : {kind}", np.fmin),
+    (
+        "{t} = arith.cmpf olt, {x}, {c} : {kind}; {r} = arith.select {t}, {c}, {x} : {kind}",
+        lambda x, c: np.where(x < c, c, x),
+    ),
+    (
+        "{t} = arith.cmpf ult, {x}, {c} : {kind}; {r} = arith.uitofp {t} : i1 to {kind}",
+        lambda x, c: ~(x >= c),
+    ),
+    ("{t} = arith.truncf {x} : {kind} to f16; {r} = arith.extf {t} : f16 to {kind}",
+     lambda x, c: x.astype(np.float16)),
+)  # fmt: skip
+
 #: What an operation computes with: arrays along the loops.
 Environment = dict[str, Array]
 Step = Callable[[Environment, Sequence[int]], None]
@@ -58,13 +139,43 @@ class Operand:
     axes: tuple[int, ...]
 
 
-class Program:
+class Writer:
+    """Writes operations on numbers of one type."""
+
+    random: random.Random
+
+    def __init__(self, element: str) -> None:
+        self.element = element
+        self.is_float = element.startswith("f")
+        self.count = 0
+
+    def fresh(self) -> str:
+        self.count += 1
+        return f"%v{self.count}"
+
+    def number(self, value: int) -> str:
+        return f"{value}.0" if self.is_float else str(value)
+
+    def draw(self, numbers: np.random.Generator, shape: Sequence[int]) -> Array:
+        """Small numbers; some of floats are infinite, or none."""
+        made = numbers.integers(-2, 3, shape).astype(ELEMENTS[self.element])
+        if self.is_float and made.size and self.random.random() < 0.3:
+            for value in (np.nan, np.inf, -np.inf, -0.0):
+                if self.random.random() < 0.5:
+                    made.flat[self.random.randrange(made.size)] = value
+        return made
+
+    def call(self, name: str) -> str:
+        of_float, of_integer = NAMES.get(name, (f"{name}f", f"{name}i"))
+        return f"arith.{of_float if self.is_float else of_integer}"
+
+
+class Program(Writer):
     """A random function, and what it computes."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.element = self.random.choice(TYPES)
-        self.is_float = self.element.startswith("f")
+        super().__init__(self.random.choice(TYPES))
         self.extents = [self.random.choice(EXTENTS) for _ in range(AXES)]
         while np.prod(self.extents) > MOST_ELEMENTS:
             self.extents[self.extents.index(max(self.extents))] = self.random.choice(EXTENTS[:5])
@@ -76,7 +187,6 @@ class Program:
         self.is_open = [axis in given and self.random.random() < 0.35 for axis in range(AXES)]
         self.lines: list[str] = []
         self.steps: list[Step] = []
-        self.count = 0
         self.write_extents()
         values, made = list(self.inputs), []
         for _ in range(self.random.randint(1, 5)):
@@ -85,20 +195,9 @@ class Program:
             made += results
         self.outputs = made[-4:]
 
-    def fresh(self) -> str:
-        self.count += 1
-        return f"%v{self.count}"
-
     def type(self, axes: Sequence[int]) -> str:
         dims = "".join("?x" if self.is_open[k] else f"{self.extents[k]}x" for k in axes)
         return f"tensor<{dims}{self.element}>"
-
-    def number(self, value: int) -> str:
-        return f"{value}.0" if self.is_float else str(value)
-
-    def call(self, name: str) -> str:
-        of_float, of_integer = NAMES.get(name, (f"{name}f", f"{name}i"))
-        return f"arith.{of_float if self.is_float else of_integer}"
 
     def write_extents(self) -> None:
         """Extents that a run knows, as %d0 to %d3."""
@@ -135,7 +234,7 @@ class Program:
             chance.shuffle(kept)
         how = chance.choice(("add", "add", "max", "min") if reduced else ("add", "max", "mul"))
         outs = [self.write_init(kept, NEUTRAL[how]) for _ in range(chance.choice((1, 1, 1, 2)))]
-        body = _Body(self, len(inputs), loops)
+        body = Body(self, len(inputs), loops)
         yields = [(body.choose(), bool(reduced) or chance.random() < 0.5) for _ in outs]
         yielded = [
             body.combine(how, f"%o{k}", value) if combines else value
@@ -171,7 +270,7 @@ class Program:
         outs: Sequence[str],
         loops: Sequence[int],
         kept: Sequence[int],
-        body: _Body,
+        body: Body,
         yielded: Sequence[str],
     ) -> list[str]:
         """The lines of a linalg.generic."""
@@ -219,10 +318,7 @@ class Program:
             if np.prod([max(extent, 1) for extent in extents]) > 4 * MOST_ELEMENTS:
                 continue
             known: Environment = {
-                x.name: numbers.integers(-2, 3, [extents[axis] for axis in x.axes]).astype(
-                    ELEMENTS[self.element]
-                )
-                for x in self.inputs
+                x.name: self.draw(numbers, [extents[axis] for axis in x.axes]) for x in self.inputs
             }
             feeds = {f"input{k}": known[x.name] for k, x in enumerate(self.inputs)}
             for step in self.steps:
@@ -230,17 +326,17 @@ class Program:
             yield feeds, [known[x.name] for x in self.outputs]
 
 
-class _Body:
+class Body:
     """What an operation computes of one element of each operand."""
 
-    def __init__(self, program: Program, inputs: int, loops: Sequence[int]) -> None:
+    def __init__(self, program: Writer, inputs: int, loops: Sequence[int]) -> None:
         self.program = program
         self.lines: list[str] = []
         self.steps: list[Callable[[Environment, tuple[int, ...]], None]] = []
         self.values = [f"%b{k}" for k in range(inputs)]
         if loops and program.random.random() < 0.3:
             self.write_index(program.random.randrange(len(loops)))
-        for _ in range(program.random.randint(0, 4)):
+        for _ in range(program.random.randint(0, 4) if self.values else 0):
             self.write_operation()
 
     def choose(self) -> str:
@@ -254,13 +350,50 @@ class _Body:
         return name
 
     def write_operation(self) -> None:
+        if self.program.random.random() < 0.3:
+            return self.write_other()
         how = self.program.random.choice(("add", "sub", "max", "min"))
         one, other = (self.program.random.choice(self.values) for _ in range(2))
         name = self.combine(how, one, other)
         self.values.append(name)
+        self.steps.append(_setter(name, lambda known: UFUNCS[how](known[one], known[other])))
+
+    def write_other(self) -> None:
+        """An operation that the target may have, or not have, for vectors of these elements."""
+        program = self.program
+        operations = FLOAT_OPERATIONS if program.is_float else INTEGER_OPERATIONS
+        text, compute = program.random.choice(operations)
+        kind, one = program.element, program.random.choice(self.values)
+        width = int(kind[1:])
+        number = program.random.choice((1, width - 1) if "sh" in text else (2, -2, 3, -7, 16))
+        names = {name: program.fresh() for name in ("c", "t", "u", "r")}
+        lines = text.format(x=one, kind=kind, **names).split("; ")
+        self.lines += [
+            f"{names['c']} = arith.constant {program.number(number)} : {kind}",
+            *lines,
+        ]
+        name = lines[-1].split(" = ")[0]
+        self.values.append(name)
+        constant = np.array(number, ELEMENTS[kind])
         self.steps.append(
-            lambda known, shape: known.__setitem__(name, UFUNCS[how](known[one], known[other]))
+            _setter(name, lambda known: compute(known[one], constant).astype(constant.dtype))
         )
+
+    def multiply(self, one: str, other: str) -> None:
+        """The product of two values is what the operation goes on with."""
+        name = self.combine("mul", one, other)
+        self.values.append(name)
+        self.steps.append(_setter(name, lambda known: known[one] * known[other]))
+
+    def write_constant(self) -> None:
+        """The number 5."""
+        name = self.program.fresh()
+        self.lines.append(
+            f"{name} = arith.constant {self.program.number(5)} : {self.program.element}"
+        )
+        self.values.append(name)
+        five = np.array(5, ELEMENTS[self.program.element])
+        self.steps.append(_setter(name, lambda _: five))
 
     def write_index(self, dim: int) -> None:
         """The number of a loop, or 3."""
@@ -294,6 +427,12 @@ class _Body:
             step(known, shape)
 
 
+def _setter(
+    name: str, value: Callable[[Environment], Array]
+) -> Callable[[Environment, tuple[int, ...]], None]:
+    return lambda known, shape: known.__setitem__(name, value(known))
+
+
 def _aligned(tensor: Array, axes: Sequence[int], loops: Sequence[int]) -> Array:
     """A tensor along the loops, of one element where it does not vary."""
     order = sorted(range(len(axes)), key=lambda k: loops.index(axes[k]))
@@ -301,13 +440,11 @@ def _aligned(tensor: Array, axes: Sequence[int], loops: Sequence[int]) -> Array:
     return tensor.transpose(order).reshape(shape)
 
 
-def problems(seed: int) -> Iterator[str]:
-    """How the program of a seed ends wrong, with the level of the compiler."""
-    program = Program(seed)
-    runs = list(program.runs())
+def wrong_runs(text: str, runs: Sequence[tuple[dict[str, Array], list[Array]]]) -> Iterator[str]:
+    """How a program ends wrong, with the level of the compiler."""
     for level in (0, 2, 3):
         sets = [feeds for feeds, _ in runs]
-        outcome = engines.worker(answer, 120).ask((program.text, level, sets))
+        outcome = engines.worker(answer, 120).ask((text, level, sets))
         if outcome.values is None:
             yield f"-O{level} {outcome.error}"
             continue
@@ -320,11 +457,23 @@ def problems(seed: int) -> Iterator[str]:
                     yield f"-O{level} run {number}, output {k}: {problem}"
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def problems(seed: int) -> Iterator[str]:
+    """How the program of a seed ends wrong."""
+    program = Program(seed)
+    yield from wrong_runs(program.text, list(program.runs()))
+
+
+def run_seeds(
+    argv: Sequence[str] | None,
+    description: str | None,
+    name: str,
+    problems: Callable[[int], Iterator[str]],
+    text: Callable[[int], str],
+) -> int:
     """Runs what the command line asks for and returns the exit status."""
     compiling.set_environment()
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=compiling.seed_range, required=True, metavar="A:B",
                         help="programs A to B - 1")  # fmt: skip
@@ -337,9 +486,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         for problem in found:
             print(f"{seed}: {problem}", flush=True)
         if found and options.write:
-            (options.write / f"generics-{seed}.mlir").write_text(Program(seed).text)
+            (options.write / f"{name}-{seed}.mlir").write_text(text(seed))
     print(f"{len(options.seeds)} programs, {failures} failures")
     return int(failures > 0)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs what the command line asks for and returns the exit status."""
+    return run_seeds(argv, __doc__, "generics", problems, lambda seed: Program(seed).text)
 
 
 if __name__ == "__main__":

@@ -389,6 +389,18 @@ def test_chains_of_generics(first: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("first", range(0, 24, 8))
+def test_programs_on_buffers(first: int) -> None:
+    """Buffers as people write them, beside NumPy."""
+    sys.path.insert(0, str(FUZZ))
+    from mlir_buffers import problems
+
+    wrong = [
+        f"seed {seed}: {problem}" for seed in range(first, first + 8) for problem in problems(seed)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 # In the last ones a pass loses the rank of a result, which then has its shape as a second block,
 # and packed weights are read as buffers.
 @pytest.mark.parametrize("seed", [*range(6), 9028, 200015, 200017])

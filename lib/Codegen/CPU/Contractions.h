@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Support/CpuModel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -53,9 +54,14 @@ struct DotProduct {
     mlir::OpOperand *elements;
     /// The number in each element of the vectors: all of it if `bits` is 0.
     unsigned firstBit = 0, bits = 0;
-    /// In the body: what is subtracted from that number, an integer of 32 bits
-    /// that is the same along the sum; null: nothing.
-    mlir::Value zero = {};
+    /// In the body: that number less one of at most 8 bits that is the same
+    /// along the sum; null: nothing is subtracted.
+    mlir::arith::SubIOp difference = {};
+
+    mlir::Value zero() const {
+      return difference ? mlir::arith::SubIOp(difference).getRhs()
+                        : mlir::Value();
+    }
   };
 
   /// What is read as vectors, along the loop `columns`.
@@ -77,7 +83,7 @@ struct DotProduct {
   /// the value of one of these sums, and what it begins with, null: 0.
   mlir::Value block = {}, start = {};
 
-  bool hasZeros() const { return terms.front().zero != nullptr; }
+  bool hasZeros() const { return terms.front().difference; }
 };
 
 /// Finds the sum of products in `op`, on tensors or buffers, if its operands

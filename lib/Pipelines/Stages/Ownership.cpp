@@ -8,11 +8,11 @@
 
 #include "Ownership.h"
 #include "loopc/Dialect/List/IR/List.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/RT/IR/CustomOp.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -300,8 +300,8 @@ void OwnershipChecker::visitOther(Operation *op) {
   if (isa<func::CallOp, rt::CustomOp>(op))
     return own(op->getResults());
   for (Value result : llvm::make_filter_range(op->getResults(), isOwnable)) {
-    if (auto view = dyn_cast<ViewLikeOpInterface>(op))
-      alias(result, alternativesOf(view.getViewSource()));
+    if (Value source = getViewSource(result))
+      alias(result, alternativesOf(source));
     else if (isa<memref::AllocaOp>(op))
       lend(result, kBorrowed);
     else if (isa<memref::GetGlobalOp>(op))

@@ -41,7 +41,7 @@ static bool doGroupsContradict(ShapedType collapsed, ShapedType expanded,
   return false;
 }
 
-/// True if a cast is between known extents that differ.
+/// True if a cast, or a copy, is between known extents that differ.
 static bool doCastsContradict(Type one, Type other) {
   auto from = dyn_cast<ShapedType>(one), to = dyn_cast<ShapedType>(other);
   return from && to && from.hasRank() && to.hasRank() &&
@@ -59,7 +59,8 @@ static bool isOutside(ShapedType whole, OffsetSizeAndStrideOpInterface slice) {
 }
 
 /// A view whose extents are not those of what it is a view of, or as known as
-/// upstream's verifier wants them, or a part that is not in it. Code that a run
+/// upstream's verifier wants them, or a part that is not in it, or a copy to
+/// something else. Code that a run
 /// never reaches, behind a check that never holds or in a version of a loop for
 /// extents that there are not, may describe such a one, and upstream's folds
 /// write into its type what they know:
@@ -84,6 +85,10 @@ static bool isImpossibleView(Operation *op) {
       })
       .Case<memref::SubViewOp, tensor::ExtractSliceOp>(
           [](auto part) { return isOutside(part.getSourceType(), part); })
+      .Case<memref::CopyOp>([](memref::CopyOp copy) {
+        return doCastsContradict(copy.getSource().getType(),
+                                 copy.getTarget().getType());
+      })
       .Case<tensor::InsertSliceOp>([](tensor::InsertSliceOp part) {
         return isOutside(part.getDestType(), part);
       })

@@ -860,5 +860,58 @@ func.func @open_part(%x: memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>, %w: mem
     %t = arith.addf %s, %p fastmath<contract> : f32
     linalg.yield %t : f32
   }
+
+// What the sums are computed of may be what is written behind them, where a
+// select gives another name: every tile is read before.
+// CHECK: {{^}}chosen: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 start=filled tile=8x2{{$}}
+func.func @chosen(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %is: i1, %b: memref<64x96xf32>, %other: memref<64x256xf32>) -> memref<64x256xf32> {
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<64x256xf32>
+  linalg.fill ins(%zero : f32) outs(%a : memref<64x256xf32>)
+  %one = arith.select %is, %a, %x : memref<64x256xf32>
+  %y = memref.alloc() : memref<64x96xf32>
+  %z = memref.subview %a[0, 0] [64, 96] [1, 1] : memref<64x256xf32> to memref<64x96xf32, strided<[256, 1]>>
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x96xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%one, %w : memref<64x256xf32>, memref<256x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %m fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y : memref<64x96xf32>) outs(%z : memref<64x96xf32, strided<[256, 1]>>) {
+  ^bb0(%p: f32, %o: f32):
+    %m = arith.maximumf %p, %zero : f32
+    linalg.yield %m : f32
+  }
+  memref.dealloc %y : memref<64x96xf32>
+  return %a : memref<64x256xf32>
+}
+
+// The same sums, and what is added to them is the place of these sums by the
+// name that a branch gives.
+// CHECK: {{^}}chosen_summand: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 start=filled tile=8x2{{$}}
+func.func @chosen_summand(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %is: i1, %y: memref<64x96xf32>, %b: memref<64x96xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %one = scf.if %is -> (memref<64x96xf32>) {
+    scf.yield %y : memref<64x96xf32>
+  } else {
+    scf.yield %b : memref<64x96xf32>
+  }
+  linalg.fill ins(%zero : f32) outs(%y : memref<64x96xf32>)
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x256xf32>, memref<256x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %m fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %one : memref<64x96xf32>, memref<64x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %m = arith.addf %p, %q : f32
+    linalg.yield %m : f32
+  }
   return
 }

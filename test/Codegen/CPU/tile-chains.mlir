@@ -333,3 +333,53 @@ func.func @looked_up(%q: memref<8x1024x32xf32>, %k: memref<8x1024x32xf32>, %v: m
   memref.dealloc %s : memref<8x1024x1024xf32>
   return %r : memref<8x1024x32xf32>
 }
+
+// What the rows look up is written again between the chain's operations: these
+// stay where they are.
+// CHECK-LABEL: func @looked_up_before(
+// CHECK-NOT: scf.for
+func.func @looked_up_before(%q: memref<8x1024x32xf32>, %k: memref<8x1024x32xf32>, %v: memref<8x1024x32xf32>, %given: memref<1024xf32>) -> memref<8x1024x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %bias = memref.alloc() : memref<1024xf32>
+  memref.copy %given, %bias : memref<1024xf32> to memref<1024xf32>
+  %s = memref.alloc() : memref<8x1024x1024xf32>
+  linalg.fill ins(%zero : f32) outs(%s : memref<8x1024x1024xf32>)
+  linalg.generic {indexing_maps = [#left, #right, #result], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%q, %k : memref<8x1024x32xf32>, memref<8x1024x32xf32>) outs(%s : memref<8x1024x1024xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  %m = memref.alloc() : memref<8x1024xf32>
+  linalg.fill ins(%zero : f32) outs(%m : memref<8x1024xf32>)
+  linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%s : memref<8x1024x1024xf32>) outs(%m : memref<8x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %t = arith.maximumf %a, %o : f32
+    linalg.yield %t : f32
+  }
+  linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%m : memref<8x1024xf32>) outs(%s : memref<8x1024x1024xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %j = linalg.index 2 : index
+    %e = memref.load %bias[%j] : memref<1024xf32>
+    %t = arith.subf %o, %a : f32
+    %u = arith.addf %t, %e : f32
+    linalg.yield %u : f32
+  }
+  linalg.fill ins(%zero : f32) outs(%bias : memref<1024xf32>)
+  %r = memref.alloc() : memref<8x1024x32xf32>
+  linalg.fill ins(%zero : f32) outs(%r : memref<8x1024x32xf32>)
+  linalg.generic {indexing_maps = [#left, #values, #result], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%s, %v : memref<8x1024x1024xf32>, memref<8x1024x32xf32>) outs(%r : memref<8x1024x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %o, %p fastmath<reassoc> : f32
+    linalg.yield %t : f32
+  }
+  memref.dealloc %s : memref<8x1024x1024xf32>
+  memref.dealloc %m : memref<8x1024xf32>
+  memref.dealloc %bias : memref<1024xf32>
+  return %r : memref<8x1024x32xf32>
+}

@@ -28,6 +28,20 @@ func.func @main(%x: memref<4xvector<2xf32>>) {
 
 // -----
 
+// What the caller gives is dense; strides that a run knows may be those.
+// expected-error@+1 {{LC0503: argument of type 'memref<4xf32, strided<[2], offset: 3>>' at the border of a model}}
+func.func @main(%x: memref<4xf32, strided<[2], offset: 3>>) {
+  return
+}
+
+// -----
+
+func.func @main(%x: memref<4xf32, strided<[?], offset: ?>>, %y: memref<?x4xf32, strided<[4, 1]>>) {
+  return
+}
+
+// -----
+
 // expected-error@+1 {{LC0503: result of type 'memref<4xtf32>' at the border of a model}}
 func.func @main() -> memref<4xtf32> {
   %e = memref.alloc() : memref<4xtf32>

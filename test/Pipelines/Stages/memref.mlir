@@ -362,6 +362,15 @@ func.func @fixed(%n: i64) {
 
 // -----
 
+// A transposed view is a view.
+func.func @turned() -> memref<8x4xf32, strided<[1, 8]>> {
+  %a = memref.alloc() : memref<4x8xf32>
+  %t = memref.transpose %a (i, j) -> (j, i) : memref<4x8xf32> to memref<8x4xf32, strided<[1, 8]>>
+  return %t : memref<8x4xf32, strided<[1, 8]>>
+}
+
+// -----
+
 func.func @unknown_owner(%x: memref<4xf32>) {
   // expected-error @+2 {{stage memref: 'memref.realloc' op gives a buffer, and nobody knows who owns it}}
   // expected-note @+1 {{please report it}}

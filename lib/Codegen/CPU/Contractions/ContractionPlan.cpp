@@ -302,7 +302,8 @@ bool ContractionPlanner::chooseAlongSum() {
 
 bool ContractionPlanner::chooseDots() {
   std::optional<DotProduct> dot = matchDotProduct(op, cpu);
-  if (!dot)
+  // Zero points are taken out when panels are made.
+  if (!dot || dot->hasZeros())
     return false;
   AffineMap map = op.getMatchingIndexingMap(dot->vectors);
   const std::optional<Panels> &panels = plan.panels;

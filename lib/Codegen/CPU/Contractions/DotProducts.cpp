@@ -11,6 +11,7 @@
 #include "Contractions.h"
 #include "Rows/VectorElements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -37,7 +38,7 @@ struct Factor {
   BlockArgument argument;
   bool isUnsigned;
   unsigned firstBit = 0, bits = 0;
-  Value zero = {};
+  arith::SubIOp difference = {};
 };
 
 /// What is summed up.
@@ -61,6 +62,7 @@ private:
   bool setTerms(DotProduct &dot, const Products &products);
   bool fits(const DotProduct &dot);
   bool fitsBlock(const DotProduct &dot);
+  bool isVectorsBehind(const DotProduct &dot);
   bool setMethod(DotProduct &dot);
   AffineMap mapOf(BlockArgument argument) {
     return op.getMatchingIndexingMap(op.getMatchingOpOperand(argument));
@@ -105,7 +107,7 @@ static Value removeBits(Value value, Factor &factor) {
 std::optional<Factor> DotMatcher::matchFactor(Value value) {
   Factor factor;
   if (auto difference = value.getDefiningOp<arith::SubIOp>()) {
-    factor.zero = difference.getRhs();
+    factor.difference = difference;
     value = difference.getLhs();
   }
   Operation *extension = value.getDefiningOp();
@@ -224,16 +226,48 @@ bool DotMatcher::setTerms(DotProduct &dot, const Products &products) {
                                : !elements.isUnsigned && !vectors.isUnsigned;
     bool isSame = operand == dot.vectors &&
                   vectors.isUnsigned == dot.areVectorsUnsigned &&
-                  (isFirst || !vectors.zero == !dot.hasZeros());
-    if (!isSame || !fitsSigns || elements.zero || elements.bits != 0 ||
+                  (isFirst || !vectors.difference == !dot.hasZeros());
+    if (!isSame || !fitsSigns || elements.difference || elements.bits != 0 ||
         elements.argument.getType() != vectors.argument.getType() ||
         mapOf(elements.argument).isFunctionOfDim(dot.columns) ||
         !endsWithAlone(mapOf(elements.argument), dot.sum.dim))
       return false;
     dot.terms.push_back({op.getMatchingOpOperand(elements.argument),
-                         vectors.firstBit, vectors.bits, vectors.zero});
+                         vectors.firstBit, vectors.bits, vectors.difference});
   }
   return !dot.terms.empty();
+}
+
+/// True for a number of at most 8 bits.
+static bool isByte(Value value) {
+  constexpr int64_t kMost = 255;
+  if (std::optional<int64_t> known = getConstantIntValue(value))
+    return *known >= -kMost && *known <= kMost;
+  Operation *extension = value.getDefiningOp();
+  return isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension) &&
+         extension->getOperand(0).getType().getIntOrFloatBitWidth() <= 8;
+}
+
+/// True if what the body makes of the sums of `dot`, and begins them with, is
+/// computed in vectors.
+bool DotMatcher::isVectorsBehind(const DotProduct &dot) {
+  Block *body = op.getBlock();
+  SetVector<Value> open;
+  open.insert(body->getTerminator()->getOperand(0));
+  for (const DotProduct::Term &term : dot.terms)
+    if (Value zero = term.zero())
+      open.insert(zero);
+  if (dot.start)
+    open.insert(dot.start);
+  for (size_t k = 0; k < open.size(); ++k) {
+    Operation *made = open[k].getDefiningOp();
+    if (open[k] == dot.block || !made || made->getBlock() != body)
+      continue;
+    if (!isVectorOperation(*made) && !made->hasTrait<OpTrait::ConstantLike>())
+      return false;
+    open.insert_range(made->getOperands());
+  }
+  return true;
 }
 
 /// True if sums of integers of `dot`, which are added up as floats, cannot
@@ -242,14 +276,16 @@ bool DotMatcher::fitsBlock(const DotProduct &dot) {
   int64_t extent = knownExtents(op)[dot.sum.dim];
   int64_t most = int64_t(dot.terms.size()) << 16;
   if (ShapedType::isDynamic(extent) || extent >= (int64_t(1) << 30) / most ||
-      !reorderableAddition(op) ||
+      !reorderableAddition(op) || !isVectorsBehind(dot) ||
+      (dot.start && dot.hasZeros()) ||
       (dot.start && !isSameAlong(dot.start, dot.sum.dim)))
     return false;
   AffineMap first = op.getMatchingIndexingMap(dot.terms.front().elements);
   return llvm::all_of(dot.terms, [&](const DotProduct::Term &term) {
+    Value zero = term.zero();
     return op.getMatchingIndexingMap(term.elements) == first &&
-           (!term.zero || (isSameAlong(term.zero, dot.sum.dim) &&
-                           term.zero == dot.terms.front().zero));
+           (!zero || (isSameAlong(zero, dot.sum.dim) && isByte(zero) &&
+                      zero == dot.terms.front().zero()));
   });
 }
 

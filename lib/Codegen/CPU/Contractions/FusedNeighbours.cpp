@@ -77,7 +77,7 @@ static bool isConstant(Value buffer) {
 static bool usesView(Operation *op, Value buffer) {
   return anyNested(op, [&](Operation *nested) {
     return llvm::any_of(nested->getOperands(), [&](Value used) {
-      return getViewRoot(used) == getViewRoot(buffer);
+      return isa<MemRefType>(used.getType()) && mayBeOneBuffer(used, buffer);
     });
   });
 }
@@ -224,9 +224,11 @@ static bool mayMoveDown(linalg::LinalgOp op, Operation *next,
       return false;
     for (OpOperand &operand : other->getOpOperands()) {
       Value base = getViewRoot(operand.get());
-      if (base == written || (other.isDpsInit(&operand) &&
-                              (!base.getDefiningOp<memref::AllocOp>() ||
-                               llvm::is_contained(bases, base))))
+      bool isRead = llvm::any_of(
+          bases, [&](Value read) { return mayBeOneBuffer(read, base); });
+      if (mayBeOneBuffer(base, written) ||
+          (other.isDpsInit(&operand) &&
+           (!base.getDefiningOp<memref::AllocOp>() || isRead)))
         return false;
     }
   }
@@ -341,7 +343,8 @@ static bool mayWriteThrough(linalg::LinalgOp op, const StartPlan &start,
                             ArrayRef<Value> bases) {
   Value init = op.getDpsInits()[0], out = next.getDpsInits()[0];
   Value written = getViewRoot(init), target = getViewRoot(out);
-  if (llvm::is_contained(bases, target))
+  if (llvm::any_of(bases,
+                   [&](Value base) { return mayBeOneBuffer(base, target); }))
     return false;
   if (target == written)
     return out == init || out == sums.get();
@@ -373,7 +376,7 @@ mapsByLoops(linalg::LinalgOp op, const EpiloguePlan &epilogue,
         type ? vectorBitsOf(type.getElementType()) : std::nullopt;
     if (!bits || (cpu.hasMasks() && !cpu.canMask(*bits)) ||
         (operand.get() != sums.get() && !isResult &&
-         getViewRoot(operand.get()) == written))
+         mayBeOneBuffer(operand.get(), written)))
       return std::nullopt;
     bool fits = epilogue.isTurned && isResult
                     ? map.getResults().back() ==

@@ -64,11 +64,10 @@ static Value sumElements(ImplicitLocOpBuilder &b, const DotProduct &dot) {
 /// result's, and begins the sum in it.
 static void moveBody(RewriterBase &rewriter, linalg::GenericOp op,
                      const DotProduct &dot, linalg::GenericOp to) {
-  Value zero = dot.terms.front().zero, block = dot.block;
-  SmallVector<Operation *> differences;
-  for (Operation *user : zero.getUsers())
-    if (user->getBlock() == op.getBody() && isa<arith::SubIOp>(user))
-      differences.push_back(user);
+  Value zero = dot.terms.front().zero(), block = dot.block;
+  llvm::SmallSetVector<Operation *, 2> differences;
+  for (const DotProduct::Term &term : dot.terms)
+    differences.insert(term.difference);
   for (Operation *difference : differences)
     rewriter.replaceOp(difference, difference->getOperand(0));
   Block *body = op.getBody();

@@ -109,7 +109,7 @@ linalg::GenericOp TransposeTiles::splitOff() {
   for (auto [operand, kind] :
        llvm::zip_equal(op.getDpsInputOperands(), plan.kinds)) {
     // It would be written before it is read.
-    if (getViewRoot(operand->get()) == memory)
+    if (mayBeOneBuffer(operand->get(), memory))
       return {};
     if (kind != Kind::Rows)
       continue;

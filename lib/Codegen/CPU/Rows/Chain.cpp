@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/CpuModel.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -356,9 +357,14 @@ bool Chain::canPass(ArrayRef<Value> written, ArrayRef<Value> touched,
     auto member = cast<linalg::LinalgOp>(entry.first);
     if (op->isBeforeInBlock(member))
       continue;
-    for (Value operand : member->getOperands())
-      if (llvm::is_contained(written, getViewRoot(operand)))
-        return false;
+    // Bodies look elements up as well.
+    bool readsWritten = anyNested(member, [&](Operation *nested) {
+      return llvm::any_of(nested->getOperands(), [&](Value operand) {
+        return llvm::is_contained(written, getViewRoot(operand));
+      });
+    });
+    if (readsWritten)
+      return false;
     for (Value init : member.getDpsInits())
       if (llvm::is_contained(touched, getViewRoot(init)))
         return false;

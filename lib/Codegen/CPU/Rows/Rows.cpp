@@ -228,9 +228,9 @@ int64_t loopc::stepAlong(OpOperand &operand, linalg::GenericOp op,
 bool loopc::canLoadAlong(memref::LoadOp load, linalg::GenericOp op,
                          unsigned dim) {
   // An element that is written may be read by one behind it.
-  Value read = getViewRoot(load.getMemRef());
-  if (llvm::any_of(op.getDpsInits(),
-                   [&](Value init) { return getViewRoot(init) == read; }))
+  if (llvm::any_of(op.getDpsInits(), [&](Value init) {
+        return mayBeOneBuffer(init, load.getMemRef());
+      }))
     return false;
   auto varies = [&](Value value) { return variesAlong(value, op, dim); };
   OperandRange indices = load.getIndices();

@@ -80,7 +80,7 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
       return signalPassFailure();
     }
     for (Type type : function.getFunctionType().getInputs())
-      if (!canPass(type))
+      if (!canPass(type) || !mayBeDense(type))
         return refuse(function, "argument", type);
     for (Type type : function.getFunctionType().getResults())
       if (!canPass(type))
@@ -103,6 +103,16 @@ struct MakeEntryPoint : loopc::impl::MakeEntryPointBase<MakeEntryPoint> {
     return isa<list::ListType>(type) ||
            (buffer && !isa<VectorType>(buffer.getElementType()) &&
             rt::TypeConverter(&getContext()).convertType(buffer));
+  }
+
+  /// True for what a buffer may be whose rows lie one behind the other, as the
+  /// caller's do: known strides would be believed.
+  static bool mayBeDense(Type type) {
+    auto buffer = dyn_cast<MemRefType>(type);
+    return !buffer || memref::CastOp::areCastCompatible(
+                          MemRefType::Builder(buffer).setLayout(
+                              MemRefLayoutAttrInterface()),
+                          type);
   }
 
   /// Functions that take the run come later; others would have nobody to tell

@@ -9,11 +9,14 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 
 #include "loopc/Support/SubViews.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
+using namespace loopc;
 
 bool loopc::isViewOp(Operation *op) {
   // memref.transpose is a view without MLIR's interface.
@@ -32,6 +35,36 @@ Value loopc::getViewRoot(Value value) {
   while (Value source = getViewSource(value))
     value = source;
   return value;
+}
+
+/// The buffers that `value` may be of: those that branches and selects choose
+/// from.
+static llvm::SmallPtrSet<Value, 4> findRoots(Value value) {
+  llvm::SmallPtrSet<Value, 4> roots;
+  llvm::SmallPtrSet<Value, 8> seen;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Value root = getViewRoot(open.pop_back_val());
+    if (!seen.insert(root).second)
+      continue;
+    Operation *op = root.getDefiningOp();
+    if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
+      open.append({select.getTrueValue(), select.getFalseValue()});
+    } else if (isa_and_nonnull<scf::IfOp, scf::IndexSwitchOp>(op)) {
+      unsigned number = cast<OpResult>(root).getResultNumber();
+      for (Region &region : op->getRegions())
+        open.push_back(region.front().getTerminator()->getOperand(number));
+    } else {
+      roots.insert(root);
+    }
+  }
+  return roots;
+}
+
+bool loopc::mayBeOneBuffer(Value one, Value other) {
+  llvm::SmallPtrSet<Value, 4> others = findRoots(other);
+  return llvm::any_of(findRoots(one),
+                      [&](Value root) { return others.contains(root); });
 }
 
 std::optional<OpFoldResult> loopc::findExtentOfView(memref::DimOp dim) {

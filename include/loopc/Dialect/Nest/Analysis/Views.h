@@ -26,6 +26,11 @@ mlir::Value getViewSource(mlir::Value value);
 /// same memory: a loop, branch or select may hand a buffer on (AliasClasses.h).
 mlir::Value getViewRoot(mlir::Value value);
 
+/// True if `one` and `other` may be views of one buffer: of the same, or of one
+/// that a branch or a select gives. What a loop carries or a call returns is
+/// known by no other name (the stage memref is held to that).
+bool mayBeOneBuffer(mlir::Value one, mlir::Value other);
+
 /// The extent that `dim` asks for, where the operation that makes the view says
 /// it.
 std::optional<mlir::OpFoldResult> findExtentOfView(mlir::memref::DimOp dim);
