@@ -7,10 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels.h"
-#include "MaskMoves.h"
+#include "LLVMPasses.h"
 #include "Parts.h"
-#include "QuickCode.h"
-#include "RunOnce.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/OutputFile.h"
 #include "loopc/Target/CodeGen.h"
@@ -89,20 +87,27 @@ bool loopc::emitCode(llvm::Module &module, llvm::TargetMachine &machine,
   return true;
 }
 
-/// Writes the weights to `path`.
-static LogicalResult writeWeights(const WeightSet &weights, StringRef path,
-                                  Location loc) {
+/// Writes `what` to `path`, as `write` does.
+static LogicalResult
+writeFile(StringRef what, StringRef path, Location loc,
+          llvm::function_ref<void(llvm::raw_ostream &)> write) {
   llvm::Expected<OutputFile> file = OutputFile::create(path);
   llvm::Error error = file.takeError();
   if (!error) {
-    weights.write(file->getStream());
+    write(file->getStream());
     error = file->keep();
   }
   if (error)
     return emitError(loc, Diag::CannotWrite)
-           << "cannot write the weights to '" << path
+           << "cannot write the " << what << " to '" << path
            << "': " << llvm::toString(std::move(error));
   return success();
+}
+
+static LogicalResult writeWeights(const WeightSet &weights, StringRef path,
+                                  Location loc) {
+  return writeFile("weights", path, loc,
+                   [&](llvm::raw_ostream &os) { weights.write(os); });
 }
 
 /// Writes the file that line tables refer to; nothing where there are none.
@@ -110,18 +115,10 @@ static LogicalResult writeNodes(ArrayRef<std::string> nodes, StringRef path,
                                 Location loc) {
   if (path.empty())
     return success();
-  llvm::Expected<OutputFile> file = OutputFile::create(path);
-  llvm::Error error = file.takeError();
-  if (!error) {
+  return writeFile("nodes", path, loc, [&](llvm::raw_ostream &os) {
     for (StringRef node : nodes)
-      file->getStream() << node << '\n';
-    error = file->keep();
-  }
-  if (error)
-    return emitError(loc, Diag::CannotWrite)
-           << "cannot write the nodes to '" << path
-           << "': " << llvm::toString(std::move(error));
-  return success();
+      os << node << '\n';
+  });
 }
 
 LogicalResult loopc::checkTarget(const TargetOptions &options, Location loc) {

@@ -21,7 +21,7 @@
 // A use of the mask between the two, which stands for no machine code, keeps
 // LLVM from it. The rest of what that pass does is right, and stays.
 
-#include "MaskMoves.h"
+#include "LLVMPasses.h"
 
 #include "llvm/CodeGen/MachineFunctionPass.h"
 #include "llvm/CodeGen/MachineInstrBuilder.h"

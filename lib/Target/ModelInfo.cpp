@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Target/ModelInfo.h"
+#include "loopc/Dialect/ONNX/IR/ElementTypes.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/IR/ShapeHints.h"
 #include "loopc/Support/Diagnostics.h"
@@ -15,68 +16,19 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace loopc;
 
-static std::optional<ElementTypeInfo> getIntegerInfo(IntegerType type) {
-  if (type.isInteger(1) && !type.isUnsigned())
-    return ElementTypeInfo{{kDLBool, 8, 1}, 9, "bool"};
-  static constexpr struct {
-    uint8_t bits;
-    int32_t onnxTypes[2];
-    StringLiteral names[2];
-  } kIntegers[] = {
-      {2, {26, 25}, {"int2", "uint2"}},   {4, {22, 21}, {"int4", "uint4"}},
-      {8, {3, 2}, {"int8", "uint8"}},     {16, {5, 4}, {"int16", "uint16"}},
-      {32, {6, 12}, {"int32", "uint32"}}, {64, {7, 13}, {"int64", "uint64"}}};
-  bool isUnsigned = type.isUnsigned();
-  uint8_t code = isUnsigned ? kDLUInt : kDLInt;
-  for (const auto &[bits, onnxTypes, names] : kIntegers)
-    if (bits == type.getWidth())
-      return ElementTypeInfo{
-          {code, bits, 1}, onnxTypes[isUnsigned], names[isUnsigned]};
-  return std::nullopt;
-}
-
 std::optional<ElementTypeInfo> loopc::getElementTypeInfo(Type type) {
-  auto make = [](uint8_t code, uint8_t bits, int32_t onnxType,
-                 StringRef name) -> std::optional<ElementTypeInfo> {
-    return ElementTypeInfo{{code, bits, 1}, onnxType, name};
-  };
-  if (auto complex = dyn_cast<ComplexType>(type)) {
-    if (complex.getElementType().isF32())
-      return make(kDLComplex, 64, 14, "complex64");
-    if (complex.getElementType().isF64())
-      return make(kDLComplex, 128, 15, "complex128");
+  switch (int32_t number = onnx::exportElementType(type)) {
+#define LOOPC_ELEMENT_TYPE(NUMBER, CODE, BITS, NAME, ONNX)                     \
+  case NUMBER:                                                                 \
+    return ElementTypeInfo{{CODE, BITS, 1}, number, NAME};
+#include "loopc-rt/ElementTypes.def"
+  default:
     return std::nullopt;
   }
-  return TypeSwitch<Type, std::optional<ElementTypeInfo>>(type)
-      .Case([](IntegerType t) { return getIntegerInfo(t); })
-      .Case([&](Float16Type) { return make(kDLFloat, 16, 10, "float16"); })
-      .Case([&](BFloat16Type) { return make(kDLBfloat, 16, 16, "bfloat16"); })
-      .Case([&](Float32Type) { return make(kDLFloat, 32, 1, "float32"); })
-      .Case([&](Float64Type) { return make(kDLFloat, 64, 11, "float64"); })
-      .Case([&](Float8E4M3FNType) {
-        return make(kDLFloat8_e4m3fn, 8, 17, "float8_e4m3fn");
-      })
-      .Case([&](Float8E4M3FNUZType) {
-        return make(kDLFloat8_e4m3fnuz, 8, 18, "float8_e4m3fnuz");
-      })
-      .Case([&](Float8E5M2Type) {
-        return make(kDLFloat8_e5m2, 8, 19, "float8_e5m2");
-      })
-      .Case([&](Float8E5M2FNUZType) {
-        return make(kDLFloat8_e5m2fnuz, 8, 20, "float8_e5m2fnuz");
-      })
-      .Case([&](Float4E2M1FNType) {
-        return make(kDLFloat4_e2m1fn, 4, 23, "float4_e2m1fn");
-      })
-      .Case([&](Float8E8M0FNUType) {
-        return make(kDLFloat8_e8m0fnu, 8, 24, "float8_e8m0fnu");
-      })
-      .Default([](Type) { return std::nullopt; });
 }
 
 bool loopc::isCIdentifier(StringRef text) {

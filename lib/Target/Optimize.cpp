@@ -15,10 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BranchOnWraps.h"
-#include "ExpandMinMax.h"
-#include "ReduceStrength.h"
-#include "SkippedPasses.h"
+#include "LLVMPasses.h"
 #include "Translate.h"
 
 #include "llvm/Analysis/LoopAccessAnalysis.h"
@@ -148,6 +145,15 @@ static llvm::InstCombinePass combineInstructions() {
       llvm::InstCombineOptions().setVerifyFixpoint(false));
 }
 
+/// Loops test at their end, and what they do not change is in front of them.
+static void addRotation(llvm::FunctionPassManager &passes) {
+  llvm::LoopPassManager loops;
+  loops.addPass(llvm::LoopRotatePass());
+  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
+  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops),
+                                                       /*UseMemorySSA=*/true));
+}
+
 /// What functions get first.
 static llvm::FunctionPassManager buildCleanup() {
   llvm::FunctionPassManager passes;
@@ -155,11 +161,7 @@ static llvm::FunctionPassManager buildCleanup() {
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
   passes.addPass(combineInstructions());
   passes.addPass(llvm::SimplifyCFGPass());
-  llvm::LoopPassManager loops;
-  loops.addPass(llvm::LoopRotatePass());
-  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops),
-                                                       /*UseMemorySSA=*/true));
+  addRotation(passes);
   return passes;
 }
 
@@ -206,11 +208,7 @@ static llvm::FunctionPassManager buildForVectors() {
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::PreserveCFG));
   passes.addPass(llvm::EarlyCSEPass());
   passes.addPass(llvm::SimplifyCFGPass());
-  llvm::LoopPassManager loops;
-  loops.addPass(llvm::LoopRotatePass());
-  loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
-  passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops),
-                                                       /*UseMemorySSA=*/true));
+  addRotation(passes);
   return passes;
 }
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parts.h"
-#include "RunOnce.h"
+#include "LLVMPasses.h"
 
 #include "loopc/Support/CompilerThread.h"
 #include "loopc/Support/Diagnostics.h"

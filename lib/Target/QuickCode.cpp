@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "QuickCode.h"
+#include "LLVMPasses.h"
 
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/OptBisect.h"

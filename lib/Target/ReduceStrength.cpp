@@ -11,7 +11,7 @@
 // took a seventh of all that LLVM takes. Loops of vectors that address memory
 // by their counter and what does not change in them gain nothing.
 
-#include "ReduceStrength.h"
+#include "LLVMPasses.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Module.h"

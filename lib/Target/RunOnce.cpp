@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RunOnce.h"
+#include "LLVMPasses.h"
 
 #include "llvm/ADT/SCCIterator.h"
 #include "llvm/ADT/SetVector.h"

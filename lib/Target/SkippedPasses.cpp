@@ -15,7 +15,7 @@
 // - The vectorizer of instructions without a loop (SLP) tries vectors of all
 //   the lanes that it finds alike in a block: of hundreds it takes minutes.
 
-#include "SkippedPasses.h"
+#include "LLVMPasses.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/Instructions.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CheckEnds.h"
+#include "FusionSteps.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

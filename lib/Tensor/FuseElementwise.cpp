@@ -11,10 +11,7 @@
 // cheap, and neighbours over the same elements become one operation with
 // several results.
 
-#include "CheckEnds.h"
-#include "SimplifyGenerics.h"
-#include "SplitPieces.h"
-#include "UnrollShortAxes.h"
+#include "FusionSteps.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Tensor/Expansions.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SimplifyGenerics.h"
+#include "FusionSteps.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Tensor/FirstOfColumns.h"
 #include "loopc/Tensor/MergeGenerics.h"

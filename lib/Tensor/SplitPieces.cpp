@@ -12,7 +12,7 @@
 // elements, each neighbour is a slice of the field, and no shifted copy is
 // made.
 
-#include "SplitPieces.h"
+#include "FusionSteps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -14,7 +14,7 @@
 //     becomes
 //   %s = generic (n) ins(%x[:, 0], %x[:, 1], %x[:, 2]) { 0 + %0 + %1 + %2 }
 
-#include "UnrollShortAxes.h"
+#include "FusionSteps.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/StoredTranspose.h"

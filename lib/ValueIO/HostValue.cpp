@@ -29,31 +29,9 @@ struct TypeRow {
 } // namespace
 
 static constexpr TypeRow kTypes[] = {
-    {kDLFloat, 32, 1, "float32"},
-    {kDLUInt, 8, 2, "uint8"},
-    {kDLInt, 8, 3, "int8"},
-    {kDLUInt, 16, 4, "uint16"},
-    {kDLInt, 16, 5, "int16"},
-    {kDLInt, 32, 6, "int32"},
-    {kDLInt, 64, 7, "int64"},
-    {kDLBool, 8, 9, "bool"},
-    {kDLFloat, 16, 10, "float16"},
-    {kDLFloat, 64, 11, "float64"},
-    {kDLUInt, 32, 12, "uint32"},
-    {kDLUInt, 64, 13, "uint64"},
-    {kDLComplex, 64, 14, "complex64"},
-    {kDLComplex, 128, 15, "complex128"},
-    {kDLBfloat, 16, 16, "bfloat16"},
-    {kDLFloat8_e4m3fn, 8, 17, "float8_e4m3fn"},
-    {kDLFloat8_e4m3fnuz, 8, 18, "float8_e4m3fnuz"},
-    {kDLFloat8_e5m2, 8, 19, "float8_e5m2"},
-    {kDLFloat8_e5m2fnuz, 8, 20, "float8_e5m2fnuz"},
-    {kDLUInt, 4, 21, "uint4"},
-    {kDLInt, 4, 22, "int4"},
-    {kDLFloat4_e2m1fn, 4, 23, "float4_e2m1fn"},
-    {kDLFloat8_e8m0fnu, 8, 24, "float8_e8m0fnu"},
-    {kDLUInt, 2, 25, "uint2"},
-    {kDLInt, 2, 26, "int2"},
+#define LOOPC_ELEMENT_TYPE(NUMBER, CODE, BITS, NAME, ONNX)                     \
+  {CODE, BITS, NUMBER, NAME},
+#include "loopc-rt/ElementTypes.def"
 };
 
 static const TypeRow *findType(DLDataType dtype) {

@@ -21,31 +21,10 @@ using namespace loopc::python;
 //===----------------------------------------------------------------------===//
 
 static constexpr ElementType kElementTypes[] = {
-    {kDLFloat, 32, 1, "float", "float32", false},
-    {kDLUInt, 8, 2, "uint8", "uint8", false},
-    {kDLInt, 8, 3, "int8", "int8", false},
-    {kDLUInt, 16, 4, "uint16", "uint16", false},
-    {kDLInt, 16, 5, "int16", "int16", false},
-    {kDLInt, 32, 6, "int32", "int32", false},
-    {kDLInt, 64, 7, "int64", "int64", false},
-    {kDLBool, 8, 9, "bool", "bool", false},
-    {kDLFloat, 16, 10, "float16", "float16", false},
-    {kDLFloat, 64, 11, "double", "float64", false},
-    {kDLUInt, 32, 12, "uint32", "uint32", false},
-    {kDLUInt, 64, 13, "uint64", "uint64", false},
-    {kDLComplex, 64, 14, "complex64", "complex64", false},
-    {kDLComplex, 128, 15, "complex128", "complex128", false},
-    {kDLBfloat, 16, 16, "bfloat16", "bfloat16", true},
-    {kDLFloat8_e4m3fn, 8, 17, "float8e4m3fn", "float8_e4m3fn", true},
-    {kDLFloat8_e4m3fnuz, 8, 18, "float8e4m3fnuz", "float8_e4m3fnuz", true},
-    {kDLFloat8_e5m2, 8, 19, "float8e5m2", "float8_e5m2", true},
-    {kDLFloat8_e5m2fnuz, 8, 20, "float8e5m2fnuz", "float8_e5m2fnuz", true},
-    {kDLUInt, 4, 21, "uint4", "uint4", true},
-    {kDLInt, 4, 22, "int4", "int4", true},
-    {kDLFloat4_e2m1fn, 4, 23, "float4e2m1", "float4_e2m1fn", true},
-    {kDLFloat8_e8m0fnu, 8, 24, "float8e8m0", "float8_e8m0fnu", true},
-    {kDLUInt, 2, 25, "uint2", "uint2", true},
-    {kDLInt, 2, 26, "int2", "int2", true},
+// NumPy has no types of its own for bfloat16 and what came later.
+#define LOOPC_ELEMENT_TYPE(NUMBER, CODE, BITS, NAME, ONNX)                     \
+  {CODE, BITS, NUMBER, ONNX, NAME, NUMBER >= 16},
+#include "loopc-rt/ElementTypes.def"
 };
 
 const ElementType *loopc::python::findElementType(DLDataType dtype) {

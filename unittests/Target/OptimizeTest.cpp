@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Target/FuseProducts.h"
+#include "Target/LLVMPasses.h"
 #include "Target/Machine.h"
 #include "Target/Translate.h"
 

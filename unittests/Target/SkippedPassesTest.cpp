@@ -8,7 +8,7 @@
 
 // Passes that do not end in reasonable time run on small code alone.
 
-#include "Target/SkippedPasses.h"
+#include "Target/LLVMPasses.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"

@@ -65,7 +65,9 @@ private:
   Value descriptorOf(Value buffer);
   Value dataOf(Value buffer, MemRefDescriptor &descriptor);
   Value bytesOf(Value buffer, MemRefDescriptor &descriptor);
-  Value makeBuffer(MemRefType type, Value memory, ArrayRef<Value> sizes);
+  SmallVector<Value> sizesOf(MemRefDescriptor &descriptor, MemRefType type);
+  void replaceByBuffer(Operation *op, MemRefType type, Value memory,
+                       ArrayRef<Value> sizes);
   void addArgument(Value operand, SmallVectorImpl<Value> &places);
   Value describe(device::GraphOp graph);
   Value makeTable(Type type, ValueRange values);
@@ -174,10 +176,22 @@ Value LaunchLowering::bytesOf(Value buffer, MemRefDescriptor &descriptor) {
   return countBufferBytes(b, type, sizes);
 }
 
-/// A buffer of these extents in C order at `memory`.
-Value LaunchLowering::makeBuffer(MemRefType type, Value memory,
-                                 ArrayRef<Value> sizes) {
+SmallVector<Value> LaunchLowering::sizesOf(MemRefDescriptor &descriptor,
+                                           MemRefType type) {
+  SmallVector<Value> sizes;
+  for (int64_t axis = 0; axis < type.getRank(); ++axis)
+    sizes.push_back(descriptor.size(b, b.getLoc(), axis));
+  return sizes;
+}
+
+/// Replaces `op` by a buffer of these extents in C order at `memory`; the run
+/// ends where that is null.
+void LaunchLowering::replaceByBuffer(Operation *op, MemRefType type,
+                                     Value memory, ArrayRef<Value> sizes) {
   Location loc = b.getLoc();
+  Value null = LLVM::ZeroOp::create(b, pointer);
+  returnUnless(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null),
+               op);
   auto descriptor =
       MemRefDescriptor::poison(b, loc, converter.convertType(type));
   descriptor.setAllocatedPtr(b, loc, memory);
@@ -189,8 +203,8 @@ Value LaunchLowering::makeBuffer(MemRefType type, Value memory,
     descriptor.setStride(b, loc, axis, stride);
     stride = LLVM::MulOp::create(b, stride, sizes[axis]);
   }
-  return UnrealizedConversionCastOp::create(b, type, Value(descriptor))
-      .getResult(0);
+  rewriter.replaceOp(
+      op, UnrealizedConversionCastOp::create(b, type, Value(descriptor)));
 }
 
 void LaunchLowering::lower(gpu::AllocOp alloc) {
@@ -205,10 +219,7 @@ void LaunchLowering::lower(gpu::AllocOp alloc) {
                                                     : LOOPC_CUDA_DEVICE);
   Value memory = call("loopc_rt_cuda_alloc",
                       ValueRange{countBufferBytes(b, type, sizes), space});
-  Value null = LLVM::ZeroOp::create(b, pointer);
-  returnUnless(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null),
-               alloc);
-  rewriter.replaceOp(alloc, makeBuffer(type, memory, sizes));
+  replaceByBuffer(alloc, type, memory, sizes);
 }
 
 void LaunchLowering::lower(gpu::DeallocOp dealloc) {
@@ -238,13 +249,7 @@ void LaunchLowering::lower(device::ViewOp view) {
                       ValueRange{program(), dataOf(view.getHost(), host),
                                  bytesOf(view.getHost(), host), space,
                                  constant(i32, view.getConstant())});
-  SmallVector<Value> sizes;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    sizes.push_back(host.size(b, b.getLoc(), axis));
-  Value null = LLVM::ZeroOp::create(b, pointer);
-  returnUnless(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null),
-               view);
-  rewriter.replaceOp(view, makeBuffer(type, memory, sizes));
+  replaceByBuffer(view, type, memory, sizesOf(host, type));
 }
 
 void LaunchLowering::lower(device::ResultOp result) {
@@ -253,13 +258,7 @@ void LaunchLowering::lower(device::ResultOp result) {
   Value memory = call("loopc_rt_cuda_output",
                       ValueRange{dataOf(result.getDevice(), device),
                                  bytesOf(result.getDevice(), device)});
-  SmallVector<Value> sizes;
-  for (int64_t axis = 0; axis < type.getRank(); ++axis)
-    sizes.push_back(device.size(b, b.getLoc(), axis));
-  Value null = LLVM::ZeroOp::create(b, pointer);
-  returnUnless(LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null),
-               result);
-  rewriter.replaceOp(result, makeBuffer(type, memory, sizes));
+  replaceByBuffer(result, type, memory, sizesOf(device, type));
 }
 
 void LaunchLowering::lower(device::WaitOp wait) {

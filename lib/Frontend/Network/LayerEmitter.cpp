@@ -9,6 +9,7 @@
 #include "LayerEmitter.h"
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/ONNX/IR/ElementTypes.h"
 #include "loopc/Support/Messages.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -228,56 +229,7 @@ std::optional<SmallVector<int64_t>> LayerEmitter::axesOf(int64_t bits,
 //===----------------------------------------------------------------------===//
 
 Type LayerEmitter::elementType(DataType type) {
-  auto integer = [&](unsigned bits, bool isUnsigned) -> Type {
-    return IntegerType::get(&context, bits,
-                            isUnsigned ? IntegerType::Unsigned
-                                       : IntegerType::Signless);
-  };
-  switch (type) {
-  case DataType::kFLOAT:
-    return builder.getF32Type();
-  case DataType::kHALF:
-    return builder.getF16Type();
-  case DataType::kBF16:
-    return builder.getBF16Type();
-  case DataType::kDOUBLE:
-    return builder.getF64Type();
-  case DataType::kFP8:
-    return Float8E4M3FNType::get(&context);
-  case DataType::kFP8_E5M2:
-    return Float8E5M2Type::get(&context);
-  case DataType::kFP8_E4M3FNUZ:
-    return Float8E4M3FNUZType::get(&context);
-  case DataType::kFP8_E5M2FNUZ:
-    return Float8E5M2FNUZType::get(&context);
-  case DataType::kE8M0:
-    return Float8E8M0FNUType::get(&context);
-  case DataType::kFP4:
-    return Float4E2M1FNType::get(&context);
-  case DataType::kBOOL:
-    return integer(1, false);
-  case DataType::kINT2:
-  case DataType::kINT4:
-  case DataType::kINT8:
-  case DataType::kINT16:
-  case DataType::kINT32:
-  case DataType::kINT64:
-    return integer(getBits(type), false);
-  case DataType::kUINT2:
-  case DataType::kUINT4:
-  case DataType::kUINT8:
-  case DataType::kUINT16:
-  case DataType::kUINT32:
-  case DataType::kUINT64:
-    return integer(getBits(type), true);
-  case DataType::kCOMPLEX64:
-    return ComplexType::get(builder.getF32Type());
-  case DataType::kCOMPLEX128:
-    return ComplexType::get(builder.getF64Type());
-  case DataType::kSTRING:
-    return onnx::StringType::get(&context);
-  }
-  return {};
+  return onnx::importElementType(&context, onnxCode(type));
 }
 
 Value LayerEmitter::constantInts(ArrayRef<int64_t> values) {
@@ -394,19 +346,19 @@ int64_t LayerEmitter::onnxCode(DataType type) {
 }
 
 std::optional<DataType> LayerEmitter::dataType(Type element) {
-  for (int32_t k = 0; k <= static_cast<int32_t>(DataType::kSTRING); ++k)
-    if (auto type = static_cast<DataType>(k);
-        getName(type) && elementType(type) == element)
-      return type;
+  switch (onnx::exportElementType(element)) {
+#define LOOPC_DATA_TYPE(NAME, NUMBER, BITS, ONNX, NUMPY)                       \
+  case ONNX:                                                                   \
+    return DataType::k##NAME;
+#include "loopc-c/DataTypes.def"
+  }
   return std::nullopt;
 }
 
 Value LayerEmitter::castTo(Value value, Type element) {
   if (!value || cast<TensorType>(value.getType()).getElementType() == element)
     return value;
-  std::optional<DataType> type = dataType(element);
-  assert(type && "casts are to types of networks");
-  return node("Cast", value, attr("to", onnxCode(*type)));
+  return node("Cast", value, attr("to", onnx::exportElementType(element)));
 }
 
 Value LayerEmitter::reshaped(Value value, Type type) {

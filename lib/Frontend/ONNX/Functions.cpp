@@ -500,14 +500,8 @@ static void keepEmptyAxes(pb::FunctionProto &fn) {
 }
 
 LogicalResult Importer::expandContextFunction(NodeContext &nc) {
-  if (failed(checkAttributes(nc)))
-    return failure();
-  SmallVector<Value> inputs;
-  if (failed(lookupInputs(nc, inputs)))
-    return failure();
-  pb::NodeProto node = standAlone(nc, inputs);
-  std::string reason;
-  auto build = [&](ArrayRef<Type> given, pb::FunctionProto &fn) {
+  auto build = [&](const pb::NodeProto &node, ArrayRef<Type> given,
+                   pb::FunctionProto &fn, std::string &reason) {
     std::vector<pb::TypeProto> types;
     for (Type type : given) {
       types.emplace_back();
@@ -525,35 +519,13 @@ LogicalResult Importer::expandContextFunction(NodeContext &nc) {
     }
     return false;
   };
-  return expandBuilt(nc, node, inputs, build, /*isLocal=*/false, reason);
+  return expandBuilt(nc, build, /*isLocal=*/false);
 }
 
 /// Expands a node by the function that `build` writes for the inputs' types, or
 /// for those of the ranks that a run tells.
-LogicalResult Importer::expandBuilt(
-    NodeContext &nc, const pb::NodeProto &node, ArrayRef<Value> inputs,
-    llvm::function_ref<bool(ArrayRef<Type>, pb::FunctionProto &)> build,
-    bool isLocal, const std::string &reason) {
-  SmallVector<Type> types;
-  for (Value value : inputs)
-    types.push_back(value ? value.getType() : Type());
-  pb::FunctionProto &fn = model->built.emplace_back();
-  if (build(types, fn)) {
-    keepEmptyAxes(fn);
-    return expandFunction(nc, fn, isLocal);
-  }
-  std::string why = reason;
-  fn.Clear();
-  auto canExpand = [&](ArrayRef<Type> other) {
-    pb::FunctionProto tried;
-    return build(other, tried);
-  };
-  if (writeByRank(node, nc.opset, types, canExpand, fn))
-    return expandFunction(nc, fn, isLocal);
-  return refuseExpansion(nc, why);
-}
-
-LogicalResult Importer::expandContribFunction(NodeContext &nc) {
+LogicalResult Importer::expandBuilt(NodeContext &nc, BuildFunction build,
+                                    bool isLocal) {
   if (failed(checkAttributes(nc)))
     return failure();
   SmallVector<Value> inputs;
@@ -561,9 +533,30 @@ LogicalResult Importer::expandContribFunction(NodeContext &nc) {
     return failure();
   pb::NodeProto node = standAlone(nc, inputs);
   std::string reason;
-  auto build = [&](ArrayRef<Type> types, pb::FunctionProto &fn) {
+  SmallVector<Type> types;
+  for (Value value : inputs)
+    types.push_back(value ? value.getType() : Type());
+  pb::FunctionProto &fn = model->built.emplace_back();
+  if (build(node, types, fn, reason)) {
+    keepEmptyAxes(fn);
+    return expandFunction(nc, fn, isLocal);
+  }
+  std::string why = reason;
+  fn.Clear();
+  auto canExpand = [&](ArrayRef<Type> other) {
+    pb::FunctionProto tried;
+    return build(node, other, tried, reason);
+  };
+  if (writeByRank(node, nc.opset, types, canExpand, fn))
+    return expandFunction(nc, fn, isLocal);
+  return refuseExpansion(nc, why);
+}
+
+LogicalResult Importer::expandContribFunction(NodeContext &nc) {
+  auto build = [&](const pb::NodeProto &node, ArrayRef<Type> types,
+                   pb::FunctionProto &fn, std::string &reason) {
     return buildContribFunction(*findContribOperator(nc.domain, node.op_type()),
                                 ContribCall(node, types), fn, reason);
   };
-  return expandBuilt(nc, node, inputs, build, /*isLocal=*/true, reason);
+  return expandBuilt(nc, build, /*isLocal=*/true);
 }

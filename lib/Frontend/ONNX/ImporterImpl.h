@@ -396,12 +396,12 @@ private:
   LogicalResult expandSchemaFunction(NodeContext &nc);
   LogicalResult expandContextFunction(NodeContext &nc);
   LogicalResult expandContribFunction(NodeContext &nc);
-  LogicalResult expandBuilt(
-      NodeContext &nc, const pb::NodeProto &node,
-      llvm::ArrayRef<mlir::Value> inputs,
-      llvm::function_ref<bool(llvm::ArrayRef<mlir::Type>, pb::FunctionProto &)>
-          build,
-      bool isLocal, const std::string &reason);
+  /// Writes the function of a node for inputs of these types; else `reason`
+  /// says why there is none.
+  using BuildFunction = llvm::function_ref<bool(
+      const pb::NodeProto &node, llvm::ArrayRef<mlir::Type> types,
+      pb::FunctionProto &fn, std::string &reason)>;
+  LogicalResult expandBuilt(NodeContext &nc, BuildFunction build, bool isLocal);
   /// The node as it would stand outside of any function: references to
   /// attributes followed, inputs that were left out having no name.
   pb::NodeProto standAlone(NodeContext &nc, llvm::ArrayRef<Value> inputs);

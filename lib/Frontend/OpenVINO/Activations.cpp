@@ -21,9 +21,7 @@ static void importRelu(LayerImport &l) {
                      : l.node("Max", {x, l.scalarLike(x, 0)}));
 }
 
-template <const char *Op> static void importSimple(LayerImport &l) {
-  l.set(l.node(Op, {l.in(0)}));
-}
+static void importSimple(LayerImport &l) { l.set(l.node(l.op, {l.in(0)})); }
 
 static void importElu(LayerImport &l) {
   l.set(l.node("Elu", {l.in(0)}, {l.attr("alpha", l.number("alpha"))}));
@@ -111,23 +109,19 @@ static void importClamp(LayerImport &l) {
   l.set(l.node("Clip", {x, l.scalarLike(x, low), l.scalarLike(x, high)}));
 }
 
-template <const char *Op> static void importSoftmax(LayerImport &l) {
-  int64_t otherwise = StringRef(Op) == "Softmax" ? 1 : -1;
+static void importSoftmax(LayerImport &l) {
+  int64_t otherwise = l.op == "Softmax" ? 1 : -1;
   int64_t axis = l.integer(l.hasAttr("axis") ? "axis" : "axes", otherwise);
-  l.set(l.node(Op, {l.in(0)}, {l.attr("axis", axis)}));
+  l.set(l.node(l.op, {l.in(0)}, {l.attr("axis", axis)}));
 }
-
-static constexpr char kSigmoid[] = "Sigmoid", kMish[] = "Mish",
-                      kSoftplus[] = "Softplus", kSoftsign[] = "Softsign",
-                      kSoftmax[] = "Softmax", kLogSoftmax[] = "LogSoftmax";
 
 llvm::ArrayRef<LayerRow> openvino::getActivationRows() {
   static const LayerRow rows[] = {
       {"ReLU", opsets({1}), importRelu},
-      {"Sigmoid", opsets({1}), importSimple<kSigmoid>},
-      {"Mish", opsets({4}), importSimple<kMish>},
-      {"SoftPlus", opsets({4}), importSimple<kSoftplus>},
-      {"SoftSign", opsets({9}), importSimple<kSoftsign>},
+      {"Sigmoid", opsets({1}), importSimple, "Sigmoid"},
+      {"Mish", opsets({4}), importSimple, "Mish"},
+      {"SoftPlus", opsets({4}), importSimple, "Softplus"},
+      {"SoftSign", opsets({9}), importSimple, "Softsign"},
       {"Elu", opsets({1}), importElu},
       {"Selu", opsets({1}), importSelu},
       {"PReLU", opsets({1}), importPRelu},
@@ -137,8 +131,8 @@ llvm::ArrayRef<LayerRow> openvino::getActivationRows() {
       {"HSigmoid", opsets({5}), importHSigmoid},
       {"HardSigmoid", opsets({1}), importHardSigmoid},
       {"Clamp", opsets({1}), importClamp},
-      {"SoftMax", opsets({1, 8}), importSoftmax<kSoftmax>},
-      {"Softmax", opsets({1, 8}), importSoftmax<kSoftmax>},
-      {"LogSoftmax", opsets({5}), importSoftmax<kLogSoftmax>}};
+      {"SoftMax", opsets({1, 8}), importSoftmax, "Softmax"},
+      {"Softmax", opsets({1, 8}), importSoftmax, "Softmax"},
+      {"LogSoftmax", opsets({5}), importSoftmax, "LogSoftmax"}};
   return rows;
 }

@@ -61,23 +61,22 @@ static Value workIn(LayerImport &l, Type type, StringRef op,
   return l.cast(l.node(op, operands, attrs), own);
 }
 
-template <const char *Op> static void importBinary(LayerImport &l) {
+static void importBinary(LayerImport &l) {
   auto [a, b] = operands(l);
   Type type = l.element(a);
   // OpenVINO's Add of booleans is their Or, Multiply their And.
   if (type.isInteger(1)) {
-    StringRef op = Op;
-    StringRef logical = llvm::is_contained({"Add", "Max"}, op)   ? "Or"
-                        : llvm::is_contained({"Mul", "Min"}, op) ? "And"
-                                                                 : "Xor";
+    StringRef logical = llvm::is_contained({"Add", "Max"}, l.op)   ? "Or"
+                        : llvm::is_contained({"Mul", "Min"}, l.op) ? "And"
+                                                                   : "Xor";
     return l.set(l.node(logical, {a, b}));
   }
-  l.set(workIn(l, wideType(l, type), Op, {a, b}));
+  l.set(workIn(l, wideType(l, type), l.op, {a, b}));
 }
 
-template <const char *Op> static void importCompare(LayerImport &l) {
+static void importCompare(LayerImport &l) {
   auto [a, b] = operands(l);
-  StringRef op = Op;
+  StringRef op = l.op;
   bool negate = op == "NotEqual";
   if (negate)
     op = "Equal";
@@ -89,21 +88,21 @@ template <const char *Op> static void importCompare(LayerImport &l) {
   l.set(negate ? l.node("Not", {result}) : result);
 }
 
-template <const char *Op> static void importLogical(LayerImport &l) {
+static void importLogical(LayerImport &l) {
   auto [a, b] = operands(l);
   Type i1 = l.builder().getI1Type();
   Type own = l.element(a);
-  l.set(l.cast(l.node(Op, {l.cast(a, i1), l.cast(b, i1)}), own));
+  l.set(l.cast(l.node(l.op, {l.cast(a, i1), l.cast(b, i1)}), own));
 }
 
-template <const char *Op> static void importBitwise(LayerImport &l) {
+static void importBitwise(LayerImport &l) {
   auto [a, b] = operands(l);
   if (l.isBool(a)) {
-    StringRef name = Op;
+    StringRef name = l.op;
     name.consume_front("Bitwise");
     return l.set(l.node(name, {a, b}));
   }
-  l.set(workIn(l, wideType(l, l.element(a)), Op, {a, b}));
+  l.set(workIn(l, wideType(l, l.element(a)), l.op, {a, b}));
 }
 
 static void importNot(LayerImport &l) {
@@ -117,19 +116,19 @@ static void importBitwiseNot(LayerImport &l) {
   l.set(l.node(l.isBool(x) ? "Not" : "BitwiseNot", {x}));
 }
 
-template <const char *Direction> static void importShift(LayerImport &l) {
+static void importShift(LayerImport &l) {
   auto [a, b] = operands(l);
   auto type = dyn_cast<IntegerType>(l.element(a));
   if (!type)
     return (void)(l.fail() << "elements are " << l.element(a)
                            << ", expected integers");
   // BitShift takes unsigned integers; to the left that is the same.
-  bool isLeft = StringRef(Direction) == "LEFT";
+  bool isLeft = l.op == "LEFT";
   Type work = IntegerType::get(type.getContext(), type.getWidth(),
                                IntegerType::Unsigned);
   if (isLeft || type.isUnsigned())
     return l.set(
-        workIn(l, work, "BitShift", {a, b}, {l.attr("direction", Direction)}));
+        workIn(l, work, "BitShift", {a, b}, {l.attr("direction", l.op)}));
   // A signed number to the right keeps its sign: ~(~x >> n) where x < 0.
   Value negative = l.node("Less", {a, l.scalarLike(a, 0)});
   Value flipped = l.node("Where", {negative, l.node("BitwiseNot", {a}), a});
@@ -199,13 +198,13 @@ static void importSquaredDifference(LayerImport &l) {
   l.set(l.node("Mul", {difference, difference}));
 }
 
-template <const char *Op> static void importUnary(LayerImport &l) {
+static void importUnary(LayerImport &l) {
   Value x = l.in(0);
   Type type = l.element(x);
   auto integer = dyn_cast<IntegerType>(type);
-  StringRef op = Op;
+  StringRef op = l.op;
   if (!integer || op == "Abs" || op == "Sign")
-    return l.set(l.node(Op, {x}));
+    return l.set(l.node(op, {x}));
   if (op == "Neg") {
     // Unsigned numbers wrap around.
     if (!integer.isUnsigned())
@@ -285,100 +284,57 @@ static void importIsFinite(LayerImport &l) {
   l.set(l.node("Not", {bad}));
 }
 
-#define LOOPC_NAME(name) static constexpr char k##name[] = #name;
-LOOPC_NAME(Add)
-LOOPC_NAME(Sub)
-LOOPC_NAME(Mul)
-LOOPC_NAME(Max)
-LOOPC_NAME(Min)
-LOOPC_NAME(Equal)
-LOOPC_NAME(NotEqual)
-LOOPC_NAME(Less)
-LOOPC_NAME(LessOrEqual)
-LOOPC_NAME(Greater)
-LOOPC_NAME(GreaterOrEqual)
-LOOPC_NAME(And)
-LOOPC_NAME(Or)
-LOOPC_NAME(Xor)
-LOOPC_NAME(BitwiseAnd)
-LOOPC_NAME(BitwiseOr)
-LOOPC_NAME(BitwiseXor)
-LOOPC_NAME(LEFT)
-LOOPC_NAME(RIGHT)
-LOOPC_NAME(Abs)
-LOOPC_NAME(Acos)
-LOOPC_NAME(Acosh)
-LOOPC_NAME(Asin)
-LOOPC_NAME(Asinh)
-LOOPC_NAME(Atan)
-LOOPC_NAME(Atanh)
-LOOPC_NAME(Ceil)
-LOOPC_NAME(Cos)
-LOOPC_NAME(Cosh)
-LOOPC_NAME(Erf)
-LOOPC_NAME(Exp)
-LOOPC_NAME(Floor)
-LOOPC_NAME(Log)
-LOOPC_NAME(Neg)
-LOOPC_NAME(Sign)
-LOOPC_NAME(Sin)
-LOOPC_NAME(Sinh)
-LOOPC_NAME(Sqrt)
-LOOPC_NAME(Tan)
-LOOPC_NAME(Tanh)
-#undef LOOPC_NAME
-
 llvm::ArrayRef<LayerRow> openvino::getElementwiseRows() {
   static constexpr uint32_t v1 = opsets({1});
   static const LayerRow rows[] = {
-      {"Add", v1, importBinary<kAdd>},
-      {"Subtract", v1, importBinary<kSub>},
-      {"Multiply", v1, importBinary<kMul>},
-      {"Maximum", v1, importBinary<kMax>},
-      {"Minimum", v1, importBinary<kMin>},
+      {"Add", v1, importBinary, "Add"},
+      {"Subtract", v1, importBinary, "Sub"},
+      {"Multiply", v1, importBinary, "Mul"},
+      {"Maximum", v1, importBinary, "Max"},
+      {"Minimum", v1, importBinary, "Min"},
       {"Divide", v1, importDivide},
       {"Mod", v1, importMod},
       {"FloorMod", v1, importFloorMod},
       {"Power", v1, importPower},
       {"SquaredDifference", v1, importSquaredDifference},
-      {"Equal", v1, importCompare<kEqual>},
-      {"NotEqual", v1, importCompare<kNotEqual>},
-      {"Less", v1, importCompare<kLess>},
-      {"LessEqual", v1, importCompare<kLessOrEqual>},
-      {"Greater", v1, importCompare<kGreater>},
-      {"GreaterEqual", v1, importCompare<kGreaterOrEqual>},
-      {"LogicalAnd", v1, importLogical<kAnd>},
-      {"LogicalOr", v1, importLogical<kOr>},
-      {"LogicalXor", opsets({1, 2}), importLogical<kXor>},
-      {"Xor", v1, importLogical<kXor>},
+      {"Equal", v1, importCompare, "Equal"},
+      {"NotEqual", v1, importCompare, "NotEqual"},
+      {"Less", v1, importCompare, "Less"},
+      {"LessEqual", v1, importCompare, "LessOrEqual"},
+      {"Greater", v1, importCompare, "Greater"},
+      {"GreaterEqual", v1, importCompare, "GreaterOrEqual"},
+      {"LogicalAnd", v1, importLogical, "And"},
+      {"LogicalOr", v1, importLogical, "Or"},
+      {"LogicalXor", opsets({1, 2}), importLogical, "Xor"},
+      {"Xor", v1, importLogical, "Xor"},
       {"LogicalNot", v1, importNot},
-      {"BitwiseAnd", opsets({13}), importBitwise<kBitwiseAnd>},
-      {"BitwiseOr", opsets({13}), importBitwise<kBitwiseOr>},
-      {"BitwiseXor", opsets({13}), importBitwise<kBitwiseXor>},
+      {"BitwiseAnd", opsets({13}), importBitwise, "BitwiseAnd"},
+      {"BitwiseOr", opsets({13}), importBitwise, "BitwiseOr"},
+      {"BitwiseXor", opsets({13}), importBitwise, "BitwiseXor"},
       {"BitwiseNot", opsets({13}), importBitwiseNot},
-      {"BitwiseLeftShift", opsets({15}), importShift<kLEFT>},
-      {"BitwiseRightShift", opsets({15}), importShift<kRIGHT>},
-      {"Abs", v1, importUnary<kAbs>},
-      {"Acos", v1, importUnary<kAcos>},
-      {"Acosh", opsets({3, 4}), importUnary<kAcosh>},
-      {"Asin", v1, importUnary<kAsin>},
-      {"Asinh", opsets({3, 4}), importUnary<kAsinh>},
-      {"Atan", v1, importUnary<kAtan>},
-      {"Atanh", opsets({3, 4}), importUnary<kAtanh>},
-      {"Ceiling", v1, importUnary<kCeil>},
-      {"Cos", v1, importUnary<kCos>},
-      {"Cosh", v1, importUnary<kCosh>},
-      {"Erf", v1, importUnary<kErf>},
-      {"Exp", v1, importUnary<kExp>},
-      {"Floor", v1, importUnary<kFloor>},
-      {"Log", v1, importUnary<kLog>},
-      {"Negative", v1, importUnary<kNeg>},
-      {"Sign", v1, importUnary<kSign>},
-      {"Sin", v1, importUnary<kSin>},
-      {"Sinh", v1, importUnary<kSinh>},
-      {"Sqrt", v1, importUnary<kSqrt>},
-      {"Tan", v1, importUnary<kTan>},
-      {"Tanh", v1, importUnary<kTanh>},
+      {"BitwiseLeftShift", opsets({15}), importShift, "LEFT"},
+      {"BitwiseRightShift", opsets({15}), importShift, "RIGHT"},
+      {"Abs", v1, importUnary, "Abs"},
+      {"Acos", v1, importUnary, "Acos"},
+      {"Acosh", opsets({3, 4}), importUnary, "Acosh"},
+      {"Asin", v1, importUnary, "Asin"},
+      {"Asinh", opsets({3, 4}), importUnary, "Asinh"},
+      {"Atan", v1, importUnary, "Atan"},
+      {"Atanh", opsets({3, 4}), importUnary, "Atanh"},
+      {"Ceiling", v1, importUnary, "Ceil"},
+      {"Cos", v1, importUnary, "Cos"},
+      {"Cosh", v1, importUnary, "Cosh"},
+      {"Erf", v1, importUnary, "Erf"},
+      {"Exp", v1, importUnary, "Exp"},
+      {"Floor", v1, importUnary, "Floor"},
+      {"Log", v1, importUnary, "Log"},
+      {"Negative", v1, importUnary, "Neg"},
+      {"Sign", v1, importUnary, "Sign"},
+      {"Sin", v1, importUnary, "Sin"},
+      {"Sinh", v1, importUnary, "Sinh"},
+      {"Sqrt", v1, importUnary, "Sqrt"},
+      {"Tan", v1, importUnary, "Tan"},
+      {"Tanh", v1, importUnary, "Tanh"},
       {"Round", opsets({5}), importRound},
       {"Convert", v1, importConvert},
       {"ConvertLike", v1, importConvertLike},

@@ -433,7 +433,9 @@ LogicalResult Importer::importLayer(const Graph &graph, unsigned index,
     if (failed(importLoop(l)))
       return failure();
   } else {
-    findRow(layer.type, layer.opset())->import(l);
+    const LayerRow &row = *findRow(layer.type, layer.opset());
+    l.op = row.op;
+    row.import(l);
   }
   if (l.isBad || failed(checkOutputs(l)))
     return failure();

@@ -54,6 +54,9 @@ public:
   Location loc;
   std::string path; ///< of what is inside: "main/Loop 'x'"
   llvm::SmallVector<Value> inputs, results;
+  /// The operator, or other word, in the layer's row: which of several like
+  /// ones it is.
+  llvm::StringRef op;
   bool isBad = false;
 
   //===--- Inputs, attributes, results ------------------------------------===//
@@ -169,6 +172,7 @@ struct LayerRow {
   llvm::StringLiteral type;
   uint32_t opsets;
   void (*import)(LayerImport &);
+  llvm::StringLiteral op = ""; ///< LayerImport::op
 };
 
 constexpr uint32_t opsets(std::initializer_list<unsigned> versions) {

@@ -14,37 +14,36 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::openvino;
 
-template <const char *Op> static void importReduce(LayerImport &l) {
+static void importReduce(LayerImport &l) {
   Value x = l.in(0);
   Value axes = l.toI64(l.in(1));
   if (l.isRanked(axes) && l.rank(axes) == 0)
     axes = l.unsqueeze(axes, {0});
-  StringRef op = Op;
   Type own = l.element(x), work = own;
   // What ONNX's reductions take.
   auto integer = dyn_cast<IntegerType>(own);
-  bool isMinMax = op == "ReduceMax" || op == "ReduceMin";
+  bool isMinMax = l.op == "ReduceMax" || l.op == "ReduceMin";
   if (integer && integer.getWidth() < 32 &&
       !(isMinMax && integer.getWidth() == 8))
     work = l.builder().getI32Type();
   // No axes reduce nothing.
-  Value y = l.node(op, {l.cast(x, work), axes},
+  Value y = l.node(l.op, {l.cast(x, work), axes},
                    {l.attr("keepdims", int(l.boolean("keep_dims", false))),
                     l.attr("noop_with_empty_axes", 1)});
   if (std::optional<Ints> known = l.constantOf(axes);
-      known && known->empty() && (op == "ReduceL1" || op == "ReduceL2"))
+      known && known->empty() && (l.op == "ReduceL1" || l.op == "ReduceL2"))
     y = l.node("Abs", {l.cast(x, work)});
   l.set(l.cast(y, own));
 }
 
-template <const char *Op> static void importLogicalReduce(LayerImport &l) {
+static void importLogicalReduce(LayerImport &l) {
   Value axes = l.toI64(l.in(1));
   if (l.isRanked(axes) && l.rank(axes) == 0)
     axes = l.unsqueeze(axes, {0});
   Value x = l.in(0);
   Value bits =
       l.cast(l.cast(x, l.builder().getI1Type()), l.builder().getI32Type());
-  Value y = l.node(Op, {bits, axes},
+  Value y = l.node(l.op, {bits, axes},
                    {l.attr("keepdims", int(l.boolean("keep_dims", false))),
                     l.attr("noop_with_empty_axes", 1)});
   l.set(l.cast(l.cast(y, l.builder().getI1Type()), l.element(x)));
@@ -93,22 +92,17 @@ static void importTopK(LayerImport &l) {
   l.set(l.cast(indices, indexType));
 }
 
-static constexpr char kSum[] = "ReduceSum", kMean[] = "ReduceMean",
-                      kMax[] = "ReduceMax", kMin[] = "ReduceMin",
-                      kProd[] = "ReduceProd", kL1[] = "ReduceL1",
-                      kL2[] = "ReduceL2";
-
 llvm::ArrayRef<LayerRow> openvino::getReductionRows() {
   static const LayerRow rows[] = {
-      {"ReduceSum", opsets({1}), importReduce<kSum>},
-      {"ReduceMean", opsets({1}), importReduce<kMean>},
-      {"ReduceMax", opsets({1}), importReduce<kMax>},
-      {"ReduceMin", opsets({1}), importReduce<kMin>},
-      {"ReduceProd", opsets({1}), importReduce<kProd>},
-      {"ReduceL1", opsets({4}), importReduce<kL1>},
-      {"ReduceL2", opsets({4}), importReduce<kL2>},
-      {"ReduceLogicalAnd", opsets({1}), importLogicalReduce<kMin>},
-      {"ReduceLogicalOr", opsets({1}), importLogicalReduce<kMax>},
+      {"ReduceSum", opsets({1}), importReduce, "ReduceSum"},
+      {"ReduceMean", opsets({1}), importReduce, "ReduceMean"},
+      {"ReduceMax", opsets({1}), importReduce, "ReduceMax"},
+      {"ReduceMin", opsets({1}), importReduce, "ReduceMin"},
+      {"ReduceProd", opsets({1}), importReduce, "ReduceProd"},
+      {"ReduceL1", opsets({4}), importReduce, "ReduceL1"},
+      {"ReduceL2", opsets({4}), importReduce, "ReduceL2"},
+      {"ReduceLogicalAnd", opsets({1}), importLogicalReduce, "ReduceMin"},
+      {"ReduceLogicalOr", opsets({1}), importLogicalReduce, "ReduceMax"},
       {"CumSum", opsets({3}), importCumSum},
       {"TopK", opsets({1, 3, 11}), importTopK}};
   return rows;

@@ -22,34 +22,10 @@ struct DtypeRow {
 };
 
 constexpr DtypeRow kDtypes[] = {
-    {kDLFloat, 32, "float32"},
-    {kDLInt, 64, "int64"},
-    {kDLBool, 8, "bool"},
-    {kDLInt, 32, "int32"},
-    {kDLFloat, 64, "float64"},
-    {kDLFloat, 16, "float16"},
-    {kDLBfloat, 16, "bfloat16"},
-    {kDLInt, 2, "int2"},
-    {kDLInt, 4, "int4"},
-    {kDLInt, 8, "int8"},
-    {kDLInt, 16, "int16"},
-    {kDLUInt, 2, "uint2"},
-    {kDLUInt, 4, "uint4"},
-    {kDLUInt, 8, "uint8"},
-    {kDLUInt, 16, "uint16"},
-    {kDLUInt, 32, "uint32"},
-    {kDLUInt, 64, "uint64"},
-    {kDLComplex, 64, "complex64"},
-    {kDLComplex, 128, "complex128"},
-    {kDLFloat8_e3m4, 8, "float8_e3m4"},
-    {kDLFloat8_e4m3, 8, "float8_e4m3"},
-    {kDLFloat8_e4m3b11fnuz, 8, "float8_e4m3b11fnuz"},
-    {kDLFloat8_e4m3fn, 8, "float8_e4m3fn"},
-    {kDLFloat8_e4m3fnuz, 8, "float8_e4m3fnuz"},
-    {kDLFloat8_e5m2, 8, "float8_e5m2"},
-    {kDLFloat8_e5m2fnuz, 8, "float8_e5m2fnuz"},
-    {kDLFloat8_e8m0fnu, 8, "float8_e8m0fnu"},
-    {kDLFloat4_e2m1fn, 4, "float4_e2m1fn"},
+#define LOOPC_OTHER_TYPE(CODE, BITS, NAME) {CODE, BITS, NAME},
+#define LOOPC_ELEMENT_TYPE(NUMBER, CODE, BITS, NAME, ONNX)                     \
+  LOOPC_OTHER_TYPE(CODE, BITS, NAME)
+#include "loopc-rt/ElementTypes.def"
 };
 
 } // namespace

@@ -221,14 +221,10 @@ Dims loopc::integersUpTo(NodeLowering &l, unsigned i, int64_t limit,
   Dims values;
   for (int64_t k : llvm::seq(limit)) {
     Value present = compare(l, arith::CmpIPredicate::sgt, length, l.fold(k));
-    auto branch = scf::IfOp::create(l.b, TypeRange{l.b.getIndexType()}, present,
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(l.b);
-    l.b.setInsertionPointToStart(&branch.getThenRegion().front());
-    scf::YieldOp::create(l.b, l.asIndex(integerAt(l, i, l.fold(k))));
-    l.b.setInsertionPointToStart(&branch.getElseRegion().front());
-    scf::YieldOp::create(l.b, l.index(filler));
-    values.push_back(branch.getResult(0));
+    values.push_back(ifElse(
+        l, l.b.getIndexType(), present,
+        [&] { return l.asIndex(integerAt(l, i, l.fold(k))); },
+        [&] { return l.index(filler); }));
   }
   return values;
 }
@@ -378,6 +374,30 @@ SmallVector<Value> loopc::loopNest(NodeLowering &l, ArrayRef<OpFoldResult> dims,
   SmallVector<Value> position, carried(inits);
   nest(l, dims, position, carried, body, numParallel);
   return carried;
+}
+
+Value loopc::ifElse(NodeLowering &l, Type type, Value condition,
+                    llvm::function_ref<Value()> yes,
+                    llvm::function_ref<Value()> no) {
+  auto branch = scf::IfOp::create(l.b, type, condition, true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(l.b, yes());
+  l.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(l.b, no());
+  return branch.getResult(0);
+}
+
+SmallVector<Value>
+loopc::onlyIf(NodeLowering &l, Value condition, ValueRange otherwise,
+              llvm::function_ref<SmallVector<Value>()> body) {
+  auto branch = scf::IfOp::create(l.b, otherwise.getTypes(), condition, true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(l.b, body());
+  l.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(l.b, otherwise);
+  return branch.getResults();
 }
 
 //===----------------------------------------------------------------------===//

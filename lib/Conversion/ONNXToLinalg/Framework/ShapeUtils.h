@@ -127,6 +127,15 @@ llvm::SmallVector<mlir::Value> loopNest(NodeLowering &l,
                                         mlir::ValueRange inits, NestBody body,
                                         size_t numParallel = 0);
 
+/// What `yes` or `no` makes, of type `type`, of which only one is computed.
+mlir::Value ifElse(NodeLowering &l, mlir::Type type, mlir::Value condition,
+                   llvm::function_ref<mlir::Value()> yes,
+                   llvm::function_ref<mlir::Value()> no);
+/// What `body` makes where `condition` is true, else `otherwise`.
+llvm::SmallVector<mlir::Value>
+onlyIf(NodeLowering &l, mlir::Value condition, mlir::ValueRange otherwise,
+       llvm::function_ref<llvm::SmallVector<mlir::Value>()> body);
+
 /// An index of input `input` along axes of some extents: whether its run-time
 /// values can be out of range was settled by checkIndices.
 class CheckedIndices {

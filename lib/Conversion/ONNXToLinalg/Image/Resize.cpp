@@ -305,21 +305,13 @@ static Value resizeUnlessEqual(NodeLowering &l, const Options &options, Value x,
   shape[axis.axis] = ShapedType::kDynamic;
   // A cast of what is handed on, to the extent that is known, would copy it.
   auto open = type.clone(shape);
-  Location loc = l.b.getLoc();
-  Value stays = compare(l, IP::eq, axis.from, axis.to);
-  auto branch = scf::IfOp::create(l.b, loc, open, stays, true);
-  {
-    OpBuilder::InsertionGuard guard(l.b);
-    auto yield = [&](Block *block, llvm::function_ref<Value()> make) {
-      l.b.setInsertionPointToStart(block);
-      Value made = make();
-      scf::YieldOp::create(l.b, loc,
-                           l.b.createOrFold<tensor::CastOp>(loc, open, made));
-    };
-    yield(branch.thenBlock(), [&] { return x; });
-    yield(branch.elseBlock(), [&] { return resizeAxis(l, options, x, axis); });
-  }
-  return branch.getResult(0);
+  auto opened = [&](Value made) {
+    return l.b.createOrFold<tensor::CastOp>(open, made);
+  };
+  return ifElse(
+      l, open, compare(l, IP::eq, axis.from, axis.to),
+      [&] { return opened(x); },
+      [&] { return opened(resizeAxis(l, options, x, axis)); });
 }
 
 static Value resizeSmooth(NodeLowering &l, const Options &options, Value x,

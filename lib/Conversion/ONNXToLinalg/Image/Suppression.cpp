@@ -63,8 +63,6 @@ private:
                                 Value left, ValueRange carried);
   SmallVector<Value> chooseFromHeap(Value batch, Value kind,
                                     ValueRange carried);
-  SmallVector<Value> onlyIf(Value condition, ValueRange otherwise,
-                            llvm::function_ref<SmallVector<Value>()> body);
 
   NodeLowering &l;
   Value boxes, scores;
@@ -73,18 +71,6 @@ private:
   Value overlapLimit, scoreLimit;
 };
 } // namespace
-
-SmallVector<Value>
-Suppression::onlyIf(Value condition, ValueRange otherwise,
-                    llvm::function_ref<SmallVector<Value>()> body) {
-  auto branch = scf::IfOp::create(l.b, otherwise.getTypes(), condition, true);
-  OpBuilder::InsertionGuard guard(l.b);
-  l.b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(l.b, body());
-  l.b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(l.b, otherwise);
-  return branch.getResults();
-}
 
 Box Suppression::readBox(Value batch, Value box) {
   ScalarBuilder s(l.b, l.b.getLoc());
@@ -158,7 +144,7 @@ SmallVector<Value> Suppression::choose(Value batch, Value kind,
                                        ValueRange carried) {
   Value chosen = best(carried[0], batch, kind);
   Value found = arith::CmpIOp::create(l.b, IP::sge, chosen, l.index(0));
-  return onlyIf(found, carried, [&]() -> SmallVector<Value> {
+  return onlyIf(l, found, carried, [&]() -> SmallVector<Value> {
     Box box = readBox(batch, chosen);
     Value alive =
         loopNest(l, numBoxes, carried[0], [&](ValueRange at, ValueRange inner) {
@@ -188,7 +174,7 @@ SmallVector<Value> Suppression::chooseAll(Value batch, Value kind,
   SmallVector<Value> done = loopNest(
       l, most, {alive, carried[0], carried[1], yes},
       [&](ValueRange, ValueRange inner) {
-        return onlyIf(inner[3], inner, [&]() -> SmallVector<Value> {
+        return onlyIf(l, inner[3], inner, [&]() -> SmallVector<Value> {
           SmallVector<Value> next = choose(batch, kind, inner.take_front(3));
           // Nothing chosen: nothing will be.
           next.push_back(arith::CmpIOp::create(l.b, IP::ne, next[2], inner[2]));
@@ -220,7 +206,7 @@ Value Suppression::sink(Value heap, Value root, Value size, Value entry) {
         ScalarBuilder s(l.b, l.b.getLoc());
         Value left = s.add(s.add(c[1], c[1]), l.index(1));
         Value goes = s.both(c[2], s.make<arith::CmpIOp>(IP::ult, left, size));
-        return onlyIf(goes, c, [&]() -> SmallVector<Value> {
+        return onlyIf(l, goes, c, [&]() -> SmallVector<Value> {
           ScalarBuilder s(l.b, l.b.getLoc());
           Value right = s.add(left, l.index(1));
           Value hasRight = s.make<arith::CmpIOp>(IP::ult, right, size);
@@ -229,7 +215,7 @@ Value Suppression::sink(Value heap, Value root, Value size, Value entry) {
           Value child = s.select(s.less(x, y), other, left);
           Value best = s.max(x, y);
           Value moves = s.less(entry, best);
-          Value moved = onlyIf(moves, c[0], [&]() -> SmallVector<Value> {
+          Value moved = onlyIf(l, moves, c[0], [&]() -> SmallVector<Value> {
             return {tensor::InsertOp::create(l.b, best, c[0], c[1])};
           })[0];
           return {moved, s.select(moves, child, c[1]), moves};
@@ -321,7 +307,7 @@ SmallVector<Value> Suppression::chooseBest(Value batch, Value kind, Value first,
   Value count = s.sub(carried[1], first);
   Value drops = overlapsChosen(box, carried[2], count);
   SmallVector<Value> next = onlyIf(
-      s.invert(drops), carried.take_front(3), [&]() -> SmallVector<Value> {
+      l, s.invert(drops), carried.take_front(3), [&]() -> SmallVector<Value> {
         return {record(carried[0], carried[1], {batch, kind, best}),
                 arith::AddIOp::create(l.b, carried[1], l.index(1)),
                 addChosen(box, carried[2], count)};
@@ -342,7 +328,7 @@ SmallVector<Value> Suppression::chooseFromHeap(Value batch, Value kind,
                   {carried[0], first, carried[2], heap[0]},
                   [&](ValueRange i, ValueRange c) {
                     Value goes = arith::CmpIOp::create(l.b, IP::ult, c[1], end);
-                    return onlyIf(goes, c, [&] {
+                    return onlyIf(l, goes, c, [&] {
                       Value left = arith::SubIOp::create(l.b, size, i[0]);
                       return chooseBest(batch, kind, first, left, c);
                     });

@@ -19,6 +19,7 @@
 // What leaves contribute is added tree by tree, in the order of the ensemble,
 // as onnxruntime does: the sums have the same bits.
 
+#include "Framework/ShapeUtils.h"
 #include "Trees.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -266,13 +267,7 @@ Value TreeWalker::branch(Value condition, bool expected, ValueFn thenValue,
                          ValueFn elseValue) {
   Value expectedValue = integer(l.b.getI1Type(), expected);
   Value predicted = LLVM::ExpectOp::create(l.b, condition, expectedValue);
-  auto made = scf::IfOp::create(l.b, i32, predicted, /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(l.b);
-  l.b.setInsertionPointToStart(made.thenBlock());
-  scf::YieldOp::create(l.b, thenValue());
-  l.b.setInsertionPointToStart(made.elseBlock());
-  scf::YieldOp::create(l.b, elseValue());
-  return made.getResult(0);
+  return ifElse(l, i32, predicted, thenValue, elseValue);
 }
 
 /// The same of a node that is no leaf, by branches. NaN has one of its own,

@@ -90,13 +90,9 @@ static Value accumulateSlices(NodeLowering &l, const Accumulation &a,
     return result;
   // A loop that does not run knows nothing of the extents of its slices.
   Value isEmpty = compare(l, IP::eq, dims[axis], l.fold(0));
-  auto branch = scf::IfOp::create(l.b, l.b.getLoc(), type, isEmpty, true);
-  OpBuilder::InsertionGuard guard(l.b);
-  l.b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(l.b, l.b.getLoc(), l.empty(dims, a.element));
-  l.b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(l.b, l.b.getLoc(), result);
-  return branch.getResult(0);
+  return ifElse(
+      l, type, isEmpty, [&] { return l.empty(dims, a.element); },
+      [&] { return result; });
 }
 
 /// Along the last axis of a matrix with few rows: the accumulator is a scalar.

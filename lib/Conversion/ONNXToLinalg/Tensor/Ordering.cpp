@@ -99,8 +99,6 @@ private:
     return arith::AddIOp::create(l.b, x, l.index(y));
   }
   /// Value `then` where `condition` is true, else what is there.
-  Tensors onlyIf(Value condition, ValueRange current,
-                 llvm::function_ref<Tensors()> then);
 
   NodeLowering &l;
   Type type, compute;
@@ -112,19 +110,6 @@ private:
   SmallVector<Value> outer;
 };
 } // namespace
-
-TopK::Tensors TopK::onlyIf(Value condition, ValueRange current,
-                           llvm::function_ref<Tensors()> then) {
-  auto branch = scf::IfOp::create(l.b, current.getTypes(), condition,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(l.b);
-  l.b.setInsertionPointToStart(&branch.getThenRegion().front());
-  Tensors changed = then();
-  scf::YieldOp::create(l.b, changed);
-  l.b.setInsertionPointToStart(&branch.getElseRegion().front());
-  scf::YieldOp::create(l.b, current);
-  return branch.getResults();
-}
 
 Entry TopK::load(ValueRange heap, Value place) {
   SmallVector<Value> indices = at(place);
@@ -197,7 +182,7 @@ TopK::Tensors TopK::sink(ValueRange heap, Value root, Value size,
         Value left = arith::AddIOp::create(l.b, plus(c[2], 1), c[2]);
         Value hasChild = arith::CmpIOp::create(l.b, IP::ult, left, size);
         Value goes = both(l, c[3], hasChild);
-        auto branch = onlyIf(goes, c, [&]() -> Tensors {
+        auto branch = onlyIf(l, goes, c, [&]() -> Tensors {
           Value right = plus(left, 1);
           Value hasRight = arith::CmpIOp::create(l.b, IP::ult, right, size);
           Value other = arith::SelectOp::create(l.b, hasRight, right, left);
@@ -211,7 +196,7 @@ TopK::Tensors TopK::sink(ValueRange heap, Value root, Value size,
                        : arith::SelectOp::create(l.b, rightIsWorse, y.index,
                                                  x.index)};
           Value moves = isWorse(worst, entry);
-          Tensors stored = onlyIf(moves, c.take_front(2), [&] {
+          Tensors stored = onlyIf(l, moves, c.take_front(2), [&] {
             return store(c.take_front(2), c[2], worst);
           });
           Value hole = arith::SelectOp::create(l.b, moves, child, c[2]);
@@ -239,7 +224,7 @@ TopK::Tensors TopK::makeHeap(ValueRange results) {
 
 TopK::Tensors TopK::replaceBy(ValueRange heap, Value place) {
   Entry next = input(place), worst = load(heap, l.index(0));
-  return onlyIf(isWorse(worst, next), heap,
+  return onlyIf(l, isWorse(worst, next), heap,
                 [&] { return sink(heap, l.index(0), k, next); });
 }
 
@@ -277,7 +262,7 @@ TopK::Tensors TopK::replaceInBlocks(ValueRange results, Value blocks) {
         Value worst = load(heap, l.index(0)).value;
         if (isPacked)
           worst = element(placeOf(worst));
-        return onlyIf(hasBetter(worst, first), heap, [&] {
+        return onlyIf(l, hasBetter(worst, first), heap, [&] {
           return loopNest(
               l, l.fold(kBlock), heap, [&](ValueRange j, ValueRange carried) {
                 Value place = arith::AddIOp::create(l.b, first, j[0]);
@@ -346,7 +331,7 @@ TopK::Tensors TopK::insert(ValueRange best, Value packed) {
   if (best.size() <= kUnconditional)
     return shift();
   Value isBetter = arith::CmpIOp::create(l.b, IP::sgt, packed, best.back());
-  return onlyIf(isBetter, best, shift);
+  return onlyIf(l, isBetter, best, shift);
 }
 
 /// The best of a line that are in registers, whose number is known.
@@ -386,7 +371,7 @@ TopK::Tensors TopK::fewOfBlocks(ValueRange best, Value blocks) {
                                                       placeOf(carried.back())));
         Value looks =
             arith::OrIOp::create(l.b, isNone, hasBetter(worst, first));
-        return onlyIf(looks, carried, [&] {
+        return onlyIf(l, looks, carried, [&] {
           return loopNest(
               l, l.fold(kBlock), carried, [&](ValueRange j, ValueRange c) {
                 Value place = arith::AddIOp::create(l.b, first, j[0]);
@@ -402,7 +387,7 @@ TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
   if (isPacked && few && *few <= kFew)
     return fewOfLine(results);
   Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
-  return onlyIf(some, results, [&] {
+  return onlyIf(l, some, results, [&] {
     Tensors heap = sortHeap(replaceWorse(makeHeap(copyFirst(results))));
     return isPacked ? unpack(heap) : heap;
   });
@@ -410,7 +395,7 @@ TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
 
 TopK::Tensors TopK::selectInParallel(ValueRange results) {
   Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
-  return onlyIf(some, results, [&]() -> Tensors {
+  return onlyIf(l, some, results, [&]() -> Tensors {
     BestOfLines order{l.in(0), isUnsigned, isLargest, isPacked, axis, count, k};
     Value indices = findBestOfLines(l, order);
     Dims target = l.dims(l.in(0));

@@ -340,15 +340,12 @@ static LogicalResult lowerPadAttributes(NodeLowering &l) {
 
 /// Element `place` of 'pads' where `isGiven`, else 0.
 static OpFoldResult padAt(NodeLowering &l, Value isGiven, OpFoldResult place) {
-  auto branch = scf::IfOp::create(l.b, TypeRange{l.b.getIndexType()}, isGiven,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(l.b);
-  l.b.setInsertionPointToStart(branch.thenBlock());
-  Value pad = elementAt(l, l.in(1), l.asIndex(place));
-  scf::YieldOp::create(l.b, l.toIndex(pad, l.isUnsigned(1)));
-  l.b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(l.b, l.index(0));
-  return branch.getResult(0);
+  auto given = [&] {
+    Value pad = elementAt(l, l.in(1), l.asIndex(place));
+    return l.toIndex(pad, l.isUnsigned(1));
+  };
+  return ifElse(l, l.b.getIndexType(), isGiven, given,
+                [&] { return l.index(0); });
 }
 
 /// The pads of all axes where only a run tells how many 'axes' there are.

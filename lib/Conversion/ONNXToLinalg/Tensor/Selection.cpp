@@ -28,21 +28,6 @@ static Value plus(NodeLowering &l, Value x, Value y) {
   return arith::AddIOp::create(l.b, x, y);
 }
 
-/// Builds `body` where `condition` is true; elsewhere `current` stays.
-static SmallVector<Value>
-onlyIf(NodeLowering &l, Value condition, ValueRange current,
-       llvm::function_ref<SmallVector<Value>()> body) {
-  auto branch = scf::IfOp::create(l.b, current.getTypes(), condition,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(l.b);
-  l.b.setInsertionPointToStart(&branch.getThenRegion().front());
-  SmallVector<Value> changed = body();
-  scf::YieldOp::create(l.b, changed);
-  l.b.setInsertionPointToStart(&branch.getElseRegion().front());
-  scf::YieldOp::create(l.b, current);
-  return branch.getResults();
-}
-
 //===----------------------------------------------------------------------===//
 // NonZero
 //===----------------------------------------------------------------------===//

@@ -240,16 +240,6 @@ Value NgramCounter::count(Value counts, ValueRange row, OpFoldResult length,
   auto indexOf = [&](Value v) {
     return arith::IndexCastOp::create(l.b, l.b.getIndexType(), v).getResult();
   };
-  auto yieldUnless = [&](Value condition, ValueRange values,
-                         llvm::function_ref<SmallVector<Value>()> body) {
-    auto branch = scf::IfOp::create(l.b, values.getTypes(), condition, true);
-    OpBuilder::InsertionGuard guard(l.b);
-    l.b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(l.b, body());
-    l.b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(l.b, values);
-    return SmallVector<Value>(branch.getResults());
-  };
   SmallVector<OpFoldResult> space = {length, l.fold(most)};
   Value zero = l.constantInt(i64, 0);
   return loopNest(l, length, counts, [&](ValueRange at, ValueRange carried) {
@@ -263,8 +253,8 @@ Value NgramCounter::count(Value counts, ValueRange row, OpFoldResult length,
               l.b, arith::CmpIOp::create(l.b, IP::slt, place, end),
               arith::CmpIOp::create(l.b, IP::sge, state, zero));
           Value lost = l.constantInt(i64, -1);
-          SmallVector<Value> next = yieldUnless(
-              goesOn, {inner[0], lost}, [&]() -> SmallVector<Value> {
+          SmallVector<Value> next =
+              onlyIf(l, goesOn, {inner[0], lost}, [&]() -> SmallVector<Value> {
                 ScalarBuilder s(l.b, l.b.getLoc());
                 SmallVector<Value> where(row);
                 where.push_back(place);
@@ -285,7 +275,7 @@ Value NgramCounter::count(Value counts, ValueRange row, OpFoldResult length,
                                   s.make<arith::CmpIOp>(IP::sge, ngram, zero)),
                            isLong);
                 Value counted =
-                    yieldUnless(isNgram, inner[0], [&]() -> SmallVector<Value> {
+                    onlyIf(l, isNgram, inner[0], [&]() -> SmallVector<Value> {
                       SmallVector<Value> to(row);
                       to.push_back(
                           indexOf(elementAt(l, outputs, indexOf(ngram))));

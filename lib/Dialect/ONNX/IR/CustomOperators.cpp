@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/ONNX/IR/CustomOperators.h"
+#include "loopc/Dialect/ONNX/IR/ElementTypes.h"
 #include "loopc/Support/CustomLibrary.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -85,29 +86,11 @@ const loopc_custom_op *CustomOperators::find(NodeOp node) const {
 
 /// The type of a name that loadCustomLibrary() takes.
 static Type parseElementType(StringRef name, Builder &b) {
-  MLIRContext *context = b.getContext();
-  if (name == "string")
-    return StringType::get(context);
-  if (name == "bool")
-    return b.getI1Type();
-  if (name.consume_front("complex"))
-    return ComplexType::get(name == "64" ? Type(b.getF32Type())
-                                         : b.getF64Type());
-  if (name == "bfloat16")
-    return b.getBF16Type();
-  unsigned bits = 0;
-  bool isFloat = name.consume_front("float");
-  bool isUnsigned = !isFloat && name.consume_front("u");
-  if (!isFloat)
-    name.consume_front("int");
-  (void)name.getAsInteger(10, bits);
-  if (isFloat)
-    return bits == 16   ? Type(b.getF16Type())
-           : bits == 32 ? Type(b.getF32Type())
-                        : Type(b.getF64Type());
-  return IntegerType::get(context, bits,
-                          isUnsigned ? IntegerType::Unsigned
-                                     : IntegerType::Signless);
+#define LOOPC_ELEMENT_TYPE(NUMBER, CODE, BITS, NAME, ONNX)                     \
+  if (name == NAME)                                                            \
+    return importElementType(b.getContext(), NUMBER);
+#include "loopc-rt/ElementTypes.def"
+  return StringType::get(b.getContext());
 }
 
 static SmallVector<Type> parseElementTypes(const char *names, Builder &b) {

@@ -24,66 +24,19 @@ using ::onnx::TypeProto;
 //===----------------------------------------------------------------------===//
 
 Type loopc::onnx::importElementType(MLIRContext *context, int32_t dataType) {
-  auto integer = [&](unsigned width) {
-    return IntegerType::get(context, width);
-  };
-  auto natural = [&](unsigned width) {
-    return IntegerType::get(context, width, IntegerType::Unsigned);
-  };
-  Builder b(context);
   switch (dataType) {
-  case TensorProto::FLOAT:
-    return b.getF32Type();
-  case TensorProto::DOUBLE:
-    return b.getF64Type();
-  case TensorProto::FLOAT16:
-    return b.getF16Type();
-  case TensorProto::BFLOAT16:
-    return b.getBF16Type();
-  case TensorProto::BOOL:
-    return integer(1);
-  case TensorProto::INT2:
-    return integer(2);
-  case TensorProto::INT4:
-    return integer(4);
-  case TensorProto::INT8:
-    return integer(8);
-  case TensorProto::INT16:
-    return integer(16);
-  case TensorProto::INT32:
-    return integer(32);
-  case TensorProto::INT64:
-    return integer(64);
-  case TensorProto::UINT2:
-    return natural(2);
-  case TensorProto::UINT4:
-    return natural(4);
-  case TensorProto::UINT8:
-    return natural(8);
-  case TensorProto::UINT16:
-    return natural(16);
-  case TensorProto::UINT32:
-    return natural(32);
-  case TensorProto::UINT64:
-    return natural(64);
+#define LOOPC_INTEGER_TYPE(NUMBER, CODE, BITS, NAME, ONNX, WIDTH, SIGNEDNESS)  \
+  case NUMBER:                                                                 \
+    return IntegerType::get(context, WIDTH, IntegerType::SIGNEDNESS);
+#define LOOPC_FLOAT_TYPE(NUMBER, CODE, BITS, NAME, ONNX, TYPE)                 \
+  case NUMBER:                                                                 \
+    return TYPE::get(context);
+#define LOOPC_COMPLEX_TYPE(NUMBER, CODE, BITS, NAME, ONNX, TYPE)               \
+  case NUMBER:                                                                 \
+    return ComplexType::get(TYPE::get(context));
+#include "loopc-rt/ElementTypes.def"
   case TensorProto::STRING:
     return StringType::get(context);
-  case TensorProto::COMPLEX64:
-    return ComplexType::get(b.getF32Type());
-  case TensorProto::COMPLEX128:
-    return ComplexType::get(b.getF64Type());
-  case TensorProto::FLOAT8E4M3FN:
-    return Float8E4M3FNType::get(context);
-  case TensorProto::FLOAT8E4M3FNUZ:
-    return Float8E4M3FNUZType::get(context);
-  case TensorProto::FLOAT8E5M2:
-    return Float8E5M2Type::get(context);
-  case TensorProto::FLOAT8E5M2FNUZ:
-    return Float8E5M2FNUZType::get(context);
-  case TensorProto::FLOAT8E8M0:
-    return Float8E8M0FNUType::get(context);
-  case TensorProto::FLOAT4E2M1:
-    return Float4E2M1FNType::get(context);
   case TensorProto::FLOAT6E2M3:
     return Float6E2M3FNType::get(context);
   case TensorProto::FLOAT6E3M2:
@@ -93,52 +46,22 @@ Type loopc::onnx::importElementType(MLIRContext *context, int32_t dataType) {
   }
 }
 
-static int32_t exportIntegerType(IntegerType type) {
-  bool isUnsigned = type.isUnsigned();
-  if (type.isSigned())
-    return TensorProto::UNDEFINED;
-  switch (type.getWidth()) {
-  case 1:
-    return isUnsigned ? TensorProto::UNDEFINED : TensorProto::BOOL;
-  case 2:
-    return isUnsigned ? TensorProto::UINT2 : TensorProto::INT2;
-  case 4:
-    return isUnsigned ? TensorProto::UINT4 : TensorProto::INT4;
-  case 8:
-    return isUnsigned ? TensorProto::UINT8 : TensorProto::INT8;
-  case 16:
-    return isUnsigned ? TensorProto::UINT16 : TensorProto::INT16;
-  case 32:
-    return isUnsigned ? TensorProto::UINT32 : TensorProto::INT32;
-  case 64:
-    return isUnsigned ? TensorProto::UINT64 : TensorProto::INT64;
-  default:
-    return TensorProto::UNDEFINED;
-  }
-}
-
 int32_t loopc::onnx::exportElementType(Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  auto complex = dyn_cast<ComplexType>(type);
+#define LOOPC_INTEGER_TYPE(NUMBER, CODE, BITS, NAME, ONNX, WIDTH, SIGNEDNESS)  \
+  if (integer && integer.getWidth() == WIDTH &&                                \
+      integer.getSignedness() == IntegerType::SIGNEDNESS)                      \
+    return NUMBER;
+#define LOOPC_FLOAT_TYPE(NUMBER, CODE, BITS, NAME, ONNX, TYPE)                 \
+  if (isa<TYPE>(type))                                                         \
+    return NUMBER;
+#define LOOPC_COMPLEX_TYPE(NUMBER, CODE, BITS, NAME, ONNX, TYPE)               \
+  if (complex && isa<TYPE>(complex.getElementType()))                          \
+    return NUMBER;
+#include "loopc-rt/ElementTypes.def"
   return llvm::TypeSwitch<Type, int32_t>(type)
-      .Case<IntegerType>([](IntegerType t) { return exportIntegerType(t); })
-      .Case<Float32Type>([](Type) { return TensorProto::FLOAT; })
-      .Case<Float64Type>([](Type) { return TensorProto::DOUBLE; })
-      .Case<Float16Type>([](Type) { return TensorProto::FLOAT16; })
-      .Case<BFloat16Type>([](Type) { return TensorProto::BFLOAT16; })
       .Case<StringType>([](Type) { return TensorProto::STRING; })
-      .Case<ComplexType>([](ComplexType t) -> int32_t {
-        if (t.getElementType().isF32())
-          return TensorProto::COMPLEX64;
-        return t.getElementType().isF64() ? TensorProto::COMPLEX128
-                                          : TensorProto::UNDEFINED;
-      })
-      .Case<Float8E4M3FNType>([](Type) { return TensorProto::FLOAT8E4M3FN; })
-      .Case<Float8E4M3FNUZType>(
-          [](Type) { return TensorProto::FLOAT8E4M3FNUZ; })
-      .Case<Float8E5M2Type>([](Type) { return TensorProto::FLOAT8E5M2; })
-      .Case<Float8E5M2FNUZType>(
-          [](Type) { return TensorProto::FLOAT8E5M2FNUZ; })
-      .Case<Float8E8M0FNUType>([](Type) { return TensorProto::FLOAT8E8M0; })
-      .Case<Float4E2M1FNType>([](Type) { return TensorProto::FLOAT4E2M1; })
       .Case<Float6E2M3FNType>([](Type) { return TensorProto::FLOAT6E2M3; })
       .Case<Float6E3M2FNType>([](Type) { return TensorProto::FLOAT6E3M2; })
       .Default([](Type) { return TensorProto::UNDEFINED; });
@@ -210,7 +133,7 @@ Attribute loopc::onnx::importAttribute(MLIRContext *context,
                                        TensorImporter tensors) {
   Builder b(context);
   auto tensor = [&](const TensorProto &value) -> Attribute {
-    return tensors ? tensors(value) : importTensor(context, value);
+    return tensors ? tensors(value) : ElementsAttr();
   };
   auto typeAttr = [&](const TypeProto &value) -> Attribute {
     Type type = importType(context, value);

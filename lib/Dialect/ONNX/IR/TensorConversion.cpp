@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-// TensorProto <-> ElementsAttr, for tensors small enough to be copied.
+// ElementsAttr -> TensorProto, for tensors small enough to be copied.
 
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
@@ -64,92 +64,6 @@ static std::string packBits(ArrayRef<char> bytes, unsigned bits) {
       packed[byte + 1] = static_cast<char>(packed[byte + 1] | (word >> 8));
   }
   return packed;
-}
-
-namespace {
-/// Appends the low `bytes` bytes of each of `values`.
-template <typename List>
-void appendWords(const List &values, unsigned bytes, SmallVector<char> &out) {
-  size_t old = out.size();
-  out.resize_for_overwrite(old + values.size() * bytes);
-  char *to = out.data() + old;
-  for (auto value : values) {
-    std::memcpy(to, &value, bytes);
-    to += bytes;
-  }
-}
-} // namespace
-
-/// The data of `proto` as its raw_data would be, wherever it stands.
-static SmallVector<char> getRawData(const TensorProto &proto, Type element) {
-  SmallVector<char> bytes;
-  if (proto.has_raw_data()) {
-    bytes.assign(proto.raw_data().begin(), proto.raw_data().end());
-    return bytes;
-  }
-  unsigned width = llvm::divideCeil(getProtoBits(element), 8);
-  switch (proto.data_type()) {
-  case TensorProto::FLOAT:
-  case TensorProto::COMPLEX64:
-    appendWords(proto.float_data(), 4, bytes);
-    break;
-  case TensorProto::DOUBLE:
-  case TensorProto::COMPLEX128:
-    appendWords(proto.double_data(), 8, bytes);
-    break;
-  case TensorProto::INT64:
-    appendWords(proto.int64_data(), 8, bytes);
-    break;
-  case TensorProto::UINT32:
-  case TensorProto::UINT64:
-    appendWords(proto.uint64_data(), width, bytes);
-    break;
-  default:
-    // Narrow elements are packed here too, but for the 6-bit floats.
-    appendWords(proto.int32_data(), width, bytes);
-    if (element.isFloat() && getProtoBits(element) == 6) {
-      std::string packed = packBits(bytes, 6);
-      bytes.assign(packed.begin(), packed.end());
-    }
-  }
-  return bytes;
-}
-
-static ElementsAttr importStrings(const TensorProto &proto,
-                                  RankedTensorType type, int64_t count) {
-  if (proto.string_data_size() != count)
-    return {};
-  SmallVector<StringRef> strings(proto.string_data().begin(),
-                                 proto.string_data().end());
-  return DenseStringElementsAttr::get(type, strings);
-}
-
-ElementsAttr loopc::onnx::importTensor(MLIRContext *context,
-                                       const TensorProto &proto) {
-  Type element = importElementType(context, proto.data_type());
-  SmallVector<int64_t> shape(proto.dims().begin(), proto.dims().end());
-  std::optional<int64_t> count = countElements(shape);
-  if (!element || !count || proto.has_segment() ||
-      proto.data_location() == TensorProto::EXTERNAL)
-    return {};
-  auto type = RankedTensorType::get(shape, element);
-  if (isa<StringType>(element))
-    return importStrings(proto, type, *count);
-  unsigned bits = getProtoBits(element);
-  SmallVector<char> bytes = getRawData(proto, element);
-  int64_t size;
-  if (llvm::MulOverflow<int64_t>(*count, bits, size) ||
-      bytes.size() != llvm::divideCeil(size, 8))
-    return {};
-  if (element.isInteger(1)) {
-    SmallVector<bool> bools;
-    llvm::append_range(
-        bools, llvm::map_range(bytes, [](char c) -> bool { return c != 0; }));
-    return DenseElementsAttr::get(type, ArrayRef<bool>(bools));
-  }
-  if (bits < 8)
-    bytes = unpackBits(bytes, bits, *count);
-  return DenseElementsAttr::getFromRawBuffer(type, bytes);
 }
 
 /// The bytes of `elements`, one element after the other, narrow ones a byte

@@ -12,20 +12,13 @@
 #ifndef LOOPC_DIALECT_ONNX_IR_PROTOCONVERSION_H
 #define LOOPC_DIALECT_ONNX_IR_PROTOCONVERSION_H
 
+#include "loopc/Dialect/ONNX/IR/ElementTypes.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "onnx/onnx_pb.h"
 
 namespace loopc::onnx {
-
-/// The MLIR type of elements of `dataType` (a TensorProto.DataType); null where
-/// there is none. Signed integers are signless (`i8`), unsigned `ui8`, BOOL
-/// `i1`, STRING `!onnx.string`.
-mlir::Type importElementType(mlir::MLIRContext *context, int32_t dataType);
-
-/// The TensorProto.DataType of elements of `type`; UNDEFINED (0) for none.
-int32_t exportElementType(mlir::Type type);
 
 /// The MLIR type of `proto`: a tensor without shape is unranked, a dimension
 /// without value (or a negative one) is dynamic; names of dimensions are
@@ -42,24 +35,19 @@ bool exportType(mlir::Type type, ::onnx::TypeProto &proto);
 /// negative or the product does not fit.
 std::optional<int64_t> countElements(llvm::ArrayRef<int64_t> shape);
 
-/// The values of `proto`, copied into the context; null where they are
-/// external, of an unknown type, or do not fit the dimensions.
-mlir::ElementsAttr importTensor(mlir::MLIRContext *context,
-                                const ::onnx::TensorProto &proto);
-
 /// Writes `elements` (dense, dense strings, or a resource) to `proto`, data as
 /// raw_data; false where the values are not at hand or have no ONNX type.
 bool exportTensor(mlir::ElementsAttr elements, ::onnx::TensorProto &proto);
 
-/// Turns a TensorProto into an attribute: `importTensor`, or what an importer
-/// that keeps weights in resources does instead. Null for failure.
+/// Turns a TensorProto into an attribute. Null for failure.
 using TensorImporter =
     llvm::function_ref<mlir::ElementsAttr(const ::onnx::TensorProto &)>;
 
 /// The value of `proto`: INT i64, FLOAT f32, STRING StringAttr, INTS
 /// DenseI64ArrayAttr, FLOATS DenseF32ArrayAttr, STRINGS, TENSORS and
 /// TYPE_PROTOS ArrayAttr, TENSOR ElementsAttr, TYPE_PROTO TypeAttr. Null for
-/// graphs, sparse tensors and what cannot be converted.
+/// graphs, sparse tensors and what cannot be converted; for tensors, too,
+/// without `tensors`: defaults of schemas are none.
 mlir::Attribute importAttribute(mlir::MLIRContext *context,
                                 const ::onnx::AttributeProto &proto,
                                 TensorImporter tensors = nullptr);
