@@ -35,18 +35,46 @@ static bool isCarried(const Value *value, const BasicBlock *block,
                                }));
 }
 
-static void expand(IntrinsicInst &call) {
+static bool isScalar(const Instruction &one) {
+  return !one.getType()->isVectorTy();
+}
+
+/// LLVM shall make no branch of it.
+static void markUnpredictable(SelectInst &select) {
+  select.setMetadata(LLVMContext::MD_unpredictable,
+                     MDNode::get(select.getContext(), {}));
+}
+
+/// The operands of `call`, first the one that shall be asked whether it is a
+/// number: not what the loop carries, whose next iteration would wait for it.
+static std::pair<Value *, Value *> orderOf(const IntrinsicInst &call) {
   Value *x = call.getArgOperand(0), *y = call.getArgOperand(1);
-  // What was just computed is in a register: the other may be in memory.
-  if (isCarried(x, call.getParent()) ||
-      (isa<LoadInst>(x) && !isCarried(y, call.getParent())))
-    std::swap(x, y);
+  bool swaps = isCarried(x, call.getParent());
+  // One by one, what is in memory is there before what is computed. A vector
+  // may be read by the instruction itself, as its other operand.
+  if (isScalar(call))
+    swaps |= isa<LoadInst>(y) && !isa<LoadInst>(x);
+  else
+    swaps |= isa<LoadInst>(x) && !isCarried(y, call.getParent());
+  return swaps ? std::pair(y, x) : std::pair(x, y);
+}
+
+static void expand(IntrinsicInst &call) {
+  auto [x, y] = orderOf(call);
   IRBuilder<> b(&call);
   bool isMinimum = call.getIntrinsicID() == Intrinsic::minimum;
   Value *isFirst = isMinimum ? b.CreateFCmpOLT(x, y) : b.CreateFCmpOGT(x, y);
-  Value *result = b.CreateSelect(isFirst, x, y);
-  Value *isNumber = b.CreateFCmpORD(x, x);
-  call.replaceAllUsesWith(b.CreateSelect(isNumber, result, x));
+  Value *result = b.CreateSelect(isFirst, x, y), *chosen;
+  // A minimum and a maximum of the same numbers ask differently: of one
+  // comparison for two moves LLVM makes a flag, and then a mask.
+  if (isMinimum)
+    chosen = b.CreateSelect(b.CreateFCmpORD(x, x), result, x);
+  else
+    chosen = b.CreateSelect(b.CreateFCmpUNO(x, x), x, result);
+  for (Value *each : {result, chosen})
+    if (auto *select = dyn_cast<SelectInst>(each); select && isScalar(call))
+      markUnpredictable(*select);
+  call.replaceAllUsesWith(chosen);
   call.eraseFromParent();
 }
 
@@ -58,8 +86,7 @@ static void expandInteger(MinMaxIntrinsic &call) {
   Value *x = call.getLHS(), *y = call.getRHS();
   Value *chosen = b.CreateSelect(b.CreateICmp(call.getPredicate(), x, y), x, y);
   if (auto *select = dyn_cast<SelectInst>(chosen))
-    select->setMetadata(LLVMContext::MD_unpredictable,
-                        MDNode::get(call.getContext(), {}));
+    markUnpredictable(*select);
   call.replaceAllUsesWith(chosen);
   call.eraseFromParent();
 }
@@ -75,7 +102,7 @@ void loopc::expandMinMax(Module &module, TargetMachine &machine) {
         machine.getSubtargetImpl(function)->checkFeatures("+avx512vl");
     for (Instruction &one : make_early_inc_range(instructions(function))) {
       if (auto *integer = dyn_cast<MinMaxIntrinsic>(&one);
-          integer && !integer->getType()->isVectorTy()) {
+          integer && isScalar(*integer)) {
         if (none_of(integer->args(), IsaPred<Constant>))
           expandInteger(*integer);
         continue;
@@ -86,8 +113,7 @@ void loopc::expandMinMax(Module &module, TargetMachine &machine) {
         continue;
       // LLVM asks neither where one is known to be a number.
       Type *type = call->getType()->getScalarType();
-      if (hasMasks && call->getType()->isVectorTy() &&
-          call->hasNoSignedZeros() && !call->hasNoNaNs() &&
+      if (hasMasks && call->hasNoSignedZeros() && !call->hasNoNaNs() &&
           (type->isFloatTy() || type->isDoubleTy()) &&
           none_of(call->args(), [&](Value *operand) {
             return isKnownNeverNaN(operand, query);

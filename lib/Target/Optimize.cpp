@@ -97,9 +97,13 @@ static bool isLocal(const llvm::Instruction &access) {
 /// leaves.
 static constexpr unsigned kShortLoop = 16;
 
-/// A function is in vectors if loops that are not have no more of its
-/// instructions than one in so many.
+/// Loops of a function are in vectors if those that are not have no more of
+/// their instructions than one in so many.
 static constexpr unsigned kScalarShare = 10;
+
+/// So many instructions outside of loops are simplified for one of a loop that
+/// is not in vectors.
+static constexpr unsigned kStraightShare = 100;
 
 /// What LLVM may make faster in a function.
 enum class Gain {
@@ -117,7 +121,10 @@ static Gain findGain(const llvm::Function &function,
                      const llvm::LoopInfo &loops,
                      llvm::ScalarEvolution &evolution) {
   Gain gain = Gain::Nothing;
-  unsigned numScalar = 0;
+  uint64_t numScalar = 0, numLooped = 0;
+  for (const llvm::Loop *loop : loops.getTopLevelLoops())
+    for (const llvm::BasicBlock *block : loop->blocks())
+      numLooped += block->size();
   for (const llvm::Loop *loop : loops.getLoopsInPreorder()) {
     if (!loop->isInnermost())
       continue;
@@ -136,8 +143,11 @@ static Gain findGain(const llvm::Function &function,
     if (isScalar || (trips > 0 && trips <= kShortLoop))
       gain = Gain::Little;
   }
-  return numScalar * kScalarShare > function.getInstructionCount() ? Gain::Much
-                                                                   : gain;
+  uint64_t numStraight = function.getInstructionCount() - numLooped;
+  return numScalar * kScalarShare > numLooped &&
+                 numScalar * kStraightShare > numStraight
+             ? Gain::Much
+             : gain;
 }
 
 static llvm::InstCombinePass combineInstructions() {

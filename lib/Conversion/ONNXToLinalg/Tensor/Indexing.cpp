@@ -305,14 +305,15 @@ static FailureOr<Reduction> reductionOf(NodeLowering &l) {
   return Reduction{*kind, l.isUnsigned(0)};
 }
 
-/// Nothing is written where an index is out of range, even if a later pass
-/// moves the loops over the check: an axis that may be empty has no safe place.
+/// In a kernel nothing is written where an index is out of range: a thread may
+/// not wait for the one that checks, and an axis that may be empty has no safe
+/// place. On a CPU what writes stays behind the check (`needsNoCheck`).
 static void guardWrites(NodeLowering &l, const CheckedIndices &checked,
                         ArrayRef<OpFoldResult> axes, Dims &loops) {
   bool hasSafePlace = llvm::all_of(axes, [](OpFoldResult extent) {
     return getConstantIntValue(extent).value_or(0) > 0;
   });
-  if (checked.isStaticallyOk() || hasSafePlace)
+  if (!l.forKernels || checked.isStaticallyOk() || hasSafePlace)
     return;
   if (loops.empty())
     loops.push_back(l.fold(1));
