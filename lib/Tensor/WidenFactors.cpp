@@ -136,9 +136,11 @@ static bool widen(IRRewriter &rewriter, linalg::GenericOp producer,
 // In front of the product
 //===----------------------------------------------------------------------===//
 
-/// From so many rows and columns on what rows are is computed before.
+/// From so many rows and columns on what rows are is widened before: in the
+/// product each of its elements would be widened alone. A single column is
+/// summed up in vectors, which widen rows as well.
 static constexpr int64_t kRows = 4;
-static constexpr int64_t kColumns = 16;
+static constexpr int64_t kColumns = 2;
 
 /// The loop of `sum` along the last axis of its result; none where there is
 /// more than one result, or the axis is no loop's.

@@ -109,6 +109,33 @@ func.func @rows_in_front(%x: tensor<?x8xf16>, %w: tensor<8x64xf16>, %acc: tensor
   return %y : tensor<?x64xf32>
 }
 
+// So they are for two columns: in the product each element would be widened
+// alone. A single column is summed up in vectors, which widen as well.
+// CHECK-LABEL: func.func @few_columns(
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<?x8xf32>, tensor<8x2xf16>)
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<?x8xf16>, tensor<8x1xf16>)
+func.func @few_columns(%x: tensor<?x8xf16>, %w: tensor<8x2xf16>, %v: tensor<8x1xf16>, %acc: tensor<?x2xf32>, %one: tensor<?x1xf32>) -> (tensor<?x2xf32>, tensor<?x1xf32>) {
+  %y = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x8xf16>, tensor<8x2xf16>) outs(%acc : tensor<?x2xf32>) {
+  ^bb0(%a: f16, %b: f16, %s: f32):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %p = arith.mulf %aw, %bw fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  } -> tensor<?x2xf32>
+  %z = linalg.generic {indexing_maps = [#lhs, #rhs, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %v : tensor<?x8xf16>, tensor<8x1xf16>) outs(%one : tensor<?x1xf32>) {
+  ^bb0(%a: f16, %b: f16, %s: f32):
+    %aw = arith.extf %a : f16 to f32
+    %bw = arith.extf %b : f16 to f32
+    %p = arith.mulf %aw, %bw fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  } -> tensor<?x1xf32>
+  return %y, %z : tensor<?x2xf32>, tensor<?x1xf32>
+}
+
 // Two rows are not, nor what is multiplied in a loop, which keeps its memory.
 // CHECK-LABEL: func.func @few_rows(
 // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x8xf16>, tensor<8x64xf16>)

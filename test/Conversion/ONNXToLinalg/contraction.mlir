@@ -159,3 +159,21 @@ func.func @both_transposed(%a: tensor<256x128xf32>, %b: tensor<8x256xf32>) -> te
   %r = onnx.node "Gemm"(%a, %b) since 13 {transA = 1 : i64, transB = 1 : i64} : (tensor<256x128xf32>, tensor<8x256xf32>) -> tensor<128x8xf32>
   return %r : tensor<128x8xf32>
 }
+
+// -----
+
+// A single column is a vector: the product runs along the sum where rows lie,
+// and along the rows where columns do.
+// CHECK-DAG: #[[OUTER:.*]] = affine_map<(d0, d1) -> (d0)>
+// CHECK-DAG: #[[INNER:.*]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-DAG: #[[BOTH:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: @one_column
+// CHECK: linalg.generic {indexing_maps = [#[[BOTH]], #[[INNER]], #[[OUTER]]], iterator_types = ["parallel", "reduction"]}
+// CHECK-SAME: ins({{.*}} : tensor<?x64xf32>, tensor<64xf32>)
+// CHECK: linalg.generic {indexing_maps = [#[[BOTH]], #[[OUTER]], #[[INNER]]], iterator_types = ["reduction", "parallel"]}
+// CHECK-SAME: ins({{.*}} : tensor<64x?xf32>, tensor<64xf32>)
+func.func @one_column(%a: tensor<?x64xf32>, %t: tensor<64x?xf32>, %b: tensor<64x1xf32>, %c: tensor<1xf32>) -> (tensor<?x1xf32>, tensor<?x1xf32>) {
+  %r = onnx.node "Gemm"(%a, %b, %c) since 13 {} : (tensor<?x64xf32>, tensor<64x1xf32>, tensor<1xf32>) -> tensor<?x1xf32>
+  %s = onnx.node "Gemm"(%t, %b, %c) since 13 {transA = 1 : i64} : (tensor<64x?xf32>, tensor<64x1xf32>, tensor<1xf32>) -> tensor<?x1xf32>
+  return %r, %s : tensor<?x1xf32>, tensor<?x1xf32>
+}

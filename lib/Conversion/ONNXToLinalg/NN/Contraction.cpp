@@ -251,6 +251,7 @@ struct Gemm {
 
   LogicalResult lower();
   Value product(Value init);
+  Value columnProduct(Value init);
   /// `factor * x`; integers by way of f64 where the factor is not 1.
   Value scaled(OpBuilder &b, Location loc, Value x, double factor);
   /// C times beta in the type that is summed in.
@@ -282,7 +283,28 @@ Value Gemm::scaled(OpBuilder &b, Location loc, Value x, double factor) {
   return NodeLowering::castScalar(b, loc, x, isUnsigned, compute, isUnsigned);
 }
 
+/// A matrix times a single column, which is a vector, as its result is: along
+/// the sum where rows lie, along the rows where columns do.
+Value Gemm::columnProduct(Value init) {
+  auto whole = mergeLastTwo(2);
+  Value rhs = tensor::CollapseShapeOp::create(l.b, l.in(1), whole);
+  init = tensor::CollapseShapeOp::create(l.b, init, whole);
+  AffineExpr outer, inner;
+  bindDims(l.b.getContext(), outer, inner);
+  auto map = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMap::get(2, 0, exprs, l.b.getContext());
+  };
+  AffineExpr row = transA ? inner : outer, sum = transA ? outer : inner;
+  Value result = multiplyAdd(l, {l.in(0), isUnsigned}, {rhs, isUnsigned}, init,
+                             {map({outer, inner}), map(sum), map(row)});
+  int64_t count = cast<RankedTensorType>(result.getType()).getDimSize(0);
+  return tensor::ExpandShapeOp::create(
+      l.b, RankedTensorType::get({count, 1}, compute), result, whole, target);
+}
+
 Value Gemm::product(Value init) {
+  if (isConstantIntValue(target[1], 1))
+    return columnProduct(init);
   Value lhs = l.in(0), rhs = l.in(1);
   Dims rows{l.dim(lhs, transA), l.dim(lhs, !transA)};
   bool isVector =
