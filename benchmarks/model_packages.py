@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""The models that user_models.toml names, taken out of wheels, and their variants."""
+"""The models that user_models.toml names, taken out of archives, and their variants."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import gzip
 import logging
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -47,28 +48,47 @@ class Entry:
 Wanted = Callable[[Entry], bool]
 
 
-def _wheel(requirement: str, cache: Path) -> Path:
-    """The wheel of a package, downloaded once; raises RuntimeError where pip fails."""
+def _archive(requirement: str, source: bool, cache: Path) -> Path:
+    """The wheel or the sources of a package, downloaded once; raises RuntimeError where pip fails.
+
+    Nothing of it is installed, so the Python that it is for does not matter.
+    """
     folder = cache / requirement.replace("==", "-")
-    if not any(folder.glob("*.whl")):
+    pattern = "*.tar.gz" if source else "*.whl"
+    if not any(folder.glob(pattern)):
         print(f"{requirement}: downloading", file=sys.stderr, flush=True)
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--only-binary", ":all:", "--dest", str(folder), requirement]
+        command += ["--no-binary" if source else "--only-binary", requirement.split("==")[0]]
+        command += ["--ignore-requires-python", "--dest", str(folder), requirement]
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         if done.returncode != 0:
             raise RuntimeError(f"{requirement}: {done.stderr.strip()[-300:]}")
-    return next(folder.glob("*.whl"))
+    return next(folder.glob(pattern))
 
 
-def _take_out(wheel: Path, pattern: str, folder: Path) -> list[Path]:
-    """The files of a wheel that match, in `folder`; raises RuntimeError where none does."""
-    with zipfile.ZipFile(wheel) as archive:
-        names = sorted(fnmatch.filter(archive.namelist(), pattern))
-        if not names:
-            raise RuntimeError(f"{wheel.name} has no {pattern}")
-        return [_unpacked(Path(archive.extract(name, folder))) for name in names]
+def _contents(path: Path, pattern: str) -> dict[str, bytes]:
+    """The files of an archive that match."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as wheel:
+            return {name: wheel.read(name) for name in fnmatch.filter(wheel.namelist(), pattern)}
+    with tarfile.open(path) as sources:
+        files = [(one.name, sources.extractfile(one)) for one in sources if one.isfile()]
+        return {
+            name: file.read() for name, file in files if file and fnmatch.fnmatch(name, pattern)
+        }
+
+
+def _take_out(path: Path, pattern: str, folder: Path) -> list[Path]:
+    """The files of an archive that match, in `folder`; raises RuntimeError where none does."""
+    contents = _contents(path, pattern)
+    if not contents:
+        raise RuntimeError(f"{path.name} has no {pattern}")
+    for name, data in contents.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    return [_unpacked(folder / name) for name in sorted(contents)]
 
 
 def _unpacked(path: Path) -> Path:
@@ -119,9 +139,11 @@ def _write_variant(entry: Entry, variant: str, path: Path) -> None:
 def _entries_of(table: Mapping[str, Any], cache: Path, wanted: Wanted) -> Iterator[Entry]:
     given = {name: str(value) for name, value in table.get("set", {}).items()}
     folder = cache / table["package"].replace("==", "-")
-    wheel = _wheel(table["package"], cache)
+    archive = _archive(table["package"], table.get("source", False), cache)
+    for pattern in table.get("beside", []):
+        _take_out(archive, pattern, folder)
     for pattern in table["files"]:
-        for path in _take_out(wheel, pattern, folder):
+        for path in _take_out(archive, pattern, folder):
             entry = Entry(table["package"].replace("==", " "), path, given)
             if wanted(entry):
                 yield entry

@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import math
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -66,6 +67,21 @@ def test_a_model_that_is_compressed(packages: Path) -> None:
     (entry,) = model_packages.find(packages, lambda entry: True)
     assert entry.name == "relu.onnx"
     assert entry.path.read_bytes() == model.read_bytes()
+
+
+def test_sources_and_files_beside_a_model(packages: Path) -> None:
+    model = packages.parent / "relu.onnx"
+    (packages / "other-1.0").mkdir()
+    with tarfile.open(packages / "other-1.0/other-1.0.tar.gz", "w:gz") as sources:
+        sources.add(model, "other-1.0/relu.onnx")
+        sources.add(model, "other-1.0/relu.onnx.data")
+    model_packages.LIST.write_text(
+        '[[entries]]\npackage = "other==1.0"\nsource = true\nfiles = ["*/relu.onnx"]\n'
+        'beside = ["*/relu.onnx.data"]\n'
+    )
+    (entry,) = model_packages.find(packages, lambda entry: True)
+    assert entry.path.read_bytes() == model.read_bytes()
+    assert entry.path.with_suffix(".onnx.data").exists()
 
 
 def test_models_of_a_wheel_and_variants(packages: Path) -> None:
