@@ -239,6 +239,11 @@ LOOPC_API int
 loopc_compile_options_add_custom_ops(loopc_compile_options *options,
                                      const char *path);
 
+/// Loads the shared library `path` and checks what it says about its custom
+/// operators, as a compilation does; a diagnostic says what is wrong.
+LOOPC_API int loopc_check_custom_ops(const char *path,
+                                     loopc_diagnostics **diagnostics);
+
 /// The folder that compiled models are kept in, for the next session of the
 /// same model with the same options: a path, "" for the environment's
 /// LOOPC_CACHE_DIR or the user's own (~/.cache/loopc), or "off", the default,

@@ -167,7 +167,9 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// A buffer of its own with the contents of `value`, or one more handle of a
-  /// list, made before `before`.
+  /// list, made before `before`. An insertion copies a list that has other
+  /// handles (seq_value). A list that ends at its insertion gets no other one,
+  /// and grows in place (seq_append).
   Value copyOf(Value value, Operation *before) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPoint(before);

@@ -479,6 +479,15 @@ static int compile(const Source &source, bool hasSource, int emit,
   return compileToFile(source, emit, output, orDefault(options), diagnostics);
 }
 
+extern "C" int loopc_check_custom_ops(const char *path,
+                                      loopc_diagnostics **said) {
+  return report(said, [&](loopc_diagnostics &diagnostics) {
+    if (!path || !*path)
+      return badArgument(diagnostics, "the path must not be empty");
+    return checkCustomOps(path, diagnostics);
+  });
+}
+
 extern "C" int loopc_compile_file(const char *path, int emit,
                                   const char *output,
                                   const loopc_compile_options *options,

@@ -78,7 +78,6 @@ public:
   int run();
 
 private:
-  int loadOperators();
   int openModel(bool &isPlain);
   int writeNetwork();
   void findKey();
@@ -110,8 +109,11 @@ private:
 };
 } // namespace
 
-int Creation::loadOperators() {
-  for (const std::string &path : options.customLibraries) {
+/// Appends the operators of the libraries to `operators`.
+static int loadOperators(const std::vector<std::string> &libraries,
+                         std::vector<const loopc_custom_op *> &operators,
+                         loopc_diagnostics &diagnostics) {
+  for (const std::string &path : libraries) {
     struct stat status;
     if (stat(path.c_str(), &status) != 0) {
       diagnostics.addError(kCannotReadCode,
@@ -355,7 +357,8 @@ int Creation::compile() {
 int Creation::run() {
   if (int verdict = watch.poll())
     return Watch::explain(verdict, diagnostics);
-  if (int status = loadOperators())
+  if (int status =
+          loadOperators(options.customLibraries, operators, diagnostics))
     return status;
   if (!options.chip.empty())
     return compileInProcess();
@@ -375,6 +378,12 @@ int Creation::run() {
   if (cache && takeFromCache())
     return LOOPC_COMPILE_OK;
   return compile();
+}
+
+int capi::checkCustomOps(const std::string &path,
+                         loopc_diagnostics &diagnostics) {
+  std::vector<const loopc_custom_op *> operators;
+  return loadOperators({path}, operators, diagnostics);
 }
 
 int capi::createSession(const Source &source,

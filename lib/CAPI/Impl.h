@@ -142,6 +142,9 @@ void renameModel(std::vector<loopc_diagnostics::Entry> &entries,
 int createSession(const Source &source, const loopc_compile_options &options,
                   loopc_session &session, loopc_diagnostics &diagnostics);
 
+/// Loads a library of custom operators, and says what is wrong with it.
+int checkCustomOps(const std::string &path, loopc_diagnostics &diagnostics);
+
 /// Loads a model of a shared library; `name` may be null.
 int loadShared(const char *path, const char *name, loopc_session &session,
                loopc_diagnostics &diagnostics);

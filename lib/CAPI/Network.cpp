@@ -444,6 +444,22 @@ extern "C" int loopc_network_set_weights(loopc_network *network, int32_t layer,
   });
 }
 
+extern "C" size_t loopc_network_get_weights(const loopc_network *network,
+                                            int32_t layer, const char *name,
+                                            int32_t *type, const void **data,
+                                            size_t *size) {
+  const ILayer *found = find(network, layer);
+  const Attribute *value = found && name ? found->getAttribute(name) : nullptr;
+  const auto *constant = value ? std::get_if<Constant>(value) : nullptr;
+  bool hasBytes = constant && constant->bytes;
+  *type = static_cast<int32_t>(hasBytes ? constant->type : DataType::kFLOAT);
+  *data = hasBytes ? constant->bytes->data() : nullptr;
+  *size = hasBytes ? constant->bytes->size() : 0;
+  size_t count = hasBytes;
+  for (int64_t extent : hasBytes ? constant->shape : std::vector<int64_t>())
+    count *= static_cast<size_t>(extent);
+  return count;
+}
 extern "C" int64_t loopc_network_get_int(const loopc_network *network,
                                          int32_t layer, const char *name) {
   const ILayer *found = find(network, layer);

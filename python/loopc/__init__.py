@@ -69,10 +69,12 @@ from loopc._options import (
 )
 from loopc._ort_device import (
     OrtAllocatorType,
+    OrtArenaCfg,
     OrtDevice,
     OrtDeviceMemoryType,
     OrtDeviceVendorId,
     OrtMemoryInfo,
+    OrtMemoryInfoDeviceType,
     OrtMemType,
 )
 from loopc._ort_value import OrtValue, SparseTensor, copy_tensors
@@ -111,6 +113,7 @@ __all__ = [
     "ModelMetadata",
     "NodeArg",
     "OrtAllocatorType",
+    "OrtArenaCfg",
     "OrtDevice",
     "OrtDeviceMemoryType",
     "OrtDeviceVendorId",
@@ -118,6 +121,7 @@ __all__ = [
     "OrtEpAssignedSubgraph",
     "OrtMemType",
     "OrtMemoryInfo",
+    "OrtMemoryInfoDeviceType",
     "OrtValue",
     "RunCancelledError",
     "RunError",

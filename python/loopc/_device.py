@@ -146,8 +146,6 @@ def _with_options(
     for (name, own), options in zip(named, provider_options, strict=True):
         if not isinstance(options, Mapping):
             raise InvalidArgument(f"provider_options: expected dicts, got {options!r}")
-        if options and name == CPU:
-            raise InvalidArgument("provider_options: the CPU has no options")
         merged.append((name, {**own, **options}))
     return merged
 

@@ -181,7 +181,6 @@ _MISSING = {
     "AdapterFormat": "there are no adapters; merge them into the model's weights",
     "LoraAdapter": "there are no adapters; merge them into the model's weights",
     "ModelCompiler": "loopc.compile writes objects and shared libraries",
-    "OrtArenaCfg": "there are no arenas to configure; SessionOptions.memory_limit bounds a run",
     "OrtCompileApiFlags": "loopc.compile writes objects and shared libraries",
     "OrtEpDevice": "providers are no plug-ins",
     "OrtExternalInitializerInfo": "SessionOptions.add_external_initializers takes OrtValues",

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+import numpy as np
+
 from loopc import _loopc
 from loopc import _network_types as t
 from loopc._arguments import array as as_array
@@ -195,10 +197,26 @@ class Choice(Value, Generic[E]):
 
 
 class Array(Value):
+    @overload
+    def __get__(self, layer: None, owner: type) -> Array: ...
+    @overload
+    def __get__(self, layer: ILayer, owner: type) -> np.ndarray[Any, Any]: ...
+    def __get__(self, layer: ILayer | None, owner: type) -> Array | np.ndarray[Any, Any]:
+        if layer is None:
+            return self
+        dtype, count, data = layer._raw.get_weights(layer._number, self._name)
+        return t.unpacked(DataType(dtype), count, data)
+
     def __set__(self, layer: ILayer, value: Any) -> None:
         array = as_array(self._name, value)
         dtype, data = t.packed(array)
-        layer._raw.set_weights(layer._number, self._name, int(dtype), [array.size], data)
+        extents = [array.size]
+        if layer.TYPE == LayerType.CONSTANT:
+            # A constant's values change, its shape does not.
+            extents = list(layer.get_output(0).shape or ())
+            if int(np.prod(extents, dtype=object)) != array.size:
+                raise InvalidArgument(f"{array.size} values do not fill the shape {tuple(extents)}")
+        layer._raw.set_weights(layer._number, self._name, int(dtype), extents, data)
 
 
 class ILayer:

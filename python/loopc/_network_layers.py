@@ -29,6 +29,7 @@ class IConstantLayer(ILayer):
 
     KIND = "Constant"
     TYPE = e.LayerType.CONSTANT
+    weights = Array("value", "Its values and their shape.")
 
 
 class IElementWiseLayer(ILayer):

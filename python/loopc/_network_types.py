@@ -63,3 +63,15 @@ def packed(values: np.ndarray[Any, Any]) -> tuple[DataType, bytes]:
     raw = np.append(raw, np.zeros(-raw.size % each, np.uint8)).reshape(-1, each)
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     return dtype, np.bitwise_or.reduce(raw << shifts, axis=1).astype(np.uint8).tobytes()
+
+
+def unpacked(dtype: DataType, count: int, data: bytes) -> np.ndarray[Any, Any]:
+    """A new array of `count` elements: what `packed` made bytes of."""
+    kind = numpy_type(dtype)
+    bits = BITS.get(dtype)
+    if bits is None:
+        return np.frombuffer(data, kind, count).copy()
+    raw = np.frombuffer(data, np.uint8)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    each = (raw[:, None] >> shifts).reshape(-1)[:count] & ((1 << bits) - 1)
+    return each.astype(np.uint8).view(kind)

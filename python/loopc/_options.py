@@ -17,8 +17,17 @@ from typing import Any, Protocol, TypeAlias
 from loopc import _loopc
 from loopc._arguments import file_path, flag, integer, string
 from loopc._enums import Named
-from loopc._errors import InvalidArgument, InvalidType, NoSuchEntry
+from loopc._errors import (
+    InvalidArgument,
+    InvalidType,
+    NoSuchEntry,
+    compile_error,
+    diagnostics_of,
+)
 from loopc._initializers import Initializers
+
+#: onnxruntime's entry for the folder of a model's external data.
+_EXTERNAL_FOLDER = "session.model_external_initializers_file_folder_path"
 
 
 class _Serializable(Protocol):
@@ -328,7 +337,10 @@ class SessionOptions(_Configurable):
         self.states[input_name] = output_name
 
     def add_session_config_entry(self, key: str, value: str) -> None:
-        """Keeps an entry; loopc itself has none, so it makes no difference.
+        """Keeps an entry.
+
+        "session.model_external_initializers_file_folder_path" is `base_directory` where
+        that is not set; others make no difference.
 
         Raises:
             InvalidArgument: key or value is no str, or the key is empty.
@@ -443,16 +455,21 @@ class SessionOptions(_Configurable):
         """Gives the model the operators of a shared library.
 
         The library describes them as ``loopc-rt/custom.h`` has it, and stays in the
-        process. One that was made for onnxruntime is refused when a session is made:
-        its operators call onnxruntime itself (docs/CustomOperators.md).
+        process. One that was made for onnxruntime is refused: its operators call
+        onnxruntime itself (docs/CustomOperators.md).
 
         Raises:
+            CompileError: there is no such library, or it is not one of custom operators.
             InvalidArgument: the path is empty, or no path.
         """
         name = folder("path", path)
         if not name:
             raise InvalidArgument("path: expected the path of a library")
-        self._custom_ops.append(name)
+        library = os.fsencode(os.path.abspath(name))
+        status, raw = _loopc.check_custom_ops(library)
+        if status != 0:
+            raise compile_error(diagnostics_of(raw), library)
+        self._custom_ops.append(os.fsdecode(library))
 
     def _compile_options(self) -> dict[str, Any]:
         level = compile_level(self.opt_level)
@@ -470,7 +487,12 @@ class SessionOptions(_Configurable):
             "cpu": text("cpu", self.cpu),
             "features": text("features", self.features),
             "weights": text("weights", self.weights),
-            "base_directory": folder("base_directory", self.base_directory),
+            "base_directory": folder(
+                "base_directory",
+                self._entries.get(_EXTERNAL_FOLDER)
+                if self.base_directory is None
+                else self.base_directory,
+            ),
             "verify": int(self.verify),
             "check_accesses": int(self.check_accesses),
             "profile": int(self.enable_profiling),

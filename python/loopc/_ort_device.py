@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from loopc._enums import Named
 from loopc._errors import InvalidArgument
 
@@ -38,6 +40,15 @@ class OrtDeviceMemoryType(Named):
 
     DEFAULT = 0
     HOST_ACCESSIBLE = 5
+
+
+class OrtMemoryInfoDeviceType(Named):
+    """onnxruntime's kinds of devices."""
+
+    CPU = 0
+    GPU = 1
+    FPGA = 2
+    NPU = 3
 
 
 class OrtDeviceVendorId(Named):
@@ -124,16 +135,62 @@ class OrtMemoryInfo:
         self.allocator_type = allocator_type
         self.device_id = device_id
         self.mem_type = mem_type
+        self._device_mem_type = OrtDeviceMemoryType.DEFAULT
+        self._vendor = _KINDS.get(name.lower(), (0, 0))[1]
+
+    @staticmethod
+    def create_v2(
+        name: str,
+        device_type: OrtMemoryInfoDeviceType,
+        vendor_id: int,
+        device_id: int,
+        device_mem_type: OrtDeviceMemoryType,
+        alignment: int,
+        allocator_type: OrtAllocatorType,
+    ) -> OrtMemoryInfo:
+        """Memory under any name; the kind of the device and the alignment are not kept."""
+        info = OrtMemoryInfo(name, allocator_type, device_id, OrtMemType.DEFAULT)
+        info._device_mem_type = device_mem_type
+        info._vendor = vendor_id
+        return info
 
     @property
     def device_mem_type(self) -> OrtDeviceMemoryType:
         """What can reach it."""
-        return OrtDeviceMemoryType.DEFAULT
+        return self._device_mem_type
 
     @property
     def device_vendor_id(self) -> int:
         """PCI's number of the device's vendor; 0 where it is not known."""
-        return _KINDS.get(self.name.lower(), (0, 0))[1]
+        return self._vendor
+
+
+class OrtArenaCfg:
+    """How an arena of onnxruntime grows; loopc has no arenas, and only keeps the numbers.
+
+    Attributes:
+        max_mem, arena_extend_strategy, initial_chunk_size_bytes, max_dead_bytes_per_chunk,
+            initial_growth_chunk_size_bytes, max_power_of_two_extend_bytes: as onnxruntime
+            has them.
+    """
+
+    def __init__(
+        self,
+        max_mem: int | Mapping[str, int],
+        arena_extend_strategy: int = -1,
+        initial_chunk_size_bytes: int = -1,
+        max_dead_bytes_per_chunk: int = -1,
+    ) -> None:
+        self.max_mem = 0 if isinstance(max_mem, Mapping) else max_mem
+        self.arena_extend_strategy = arena_extend_strategy
+        self.initial_chunk_size_bytes = initial_chunk_size_bytes
+        self.max_dead_bytes_per_chunk = max_dead_bytes_per_chunk
+        self.initial_growth_chunk_size_bytes = -1
+        self.max_power_of_two_extend_bytes = -1
+        for name, value in max_mem.items() if isinstance(max_mem, Mapping) else ():
+            if name not in vars(self):
+                raise InvalidArgument(f"an arena has no setting {name!r}")
+            setattr(self, name, value)
 
 
 def memory_info(device: int | None) -> OrtMemoryInfo:

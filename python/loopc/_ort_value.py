@@ -133,6 +133,28 @@ class SparseTensor:
         raise InvalidArgument("there are no sparse tensors at the border of a model")
 
 
+class _Capsule:
+    """What DLPack's protocol wants beside a capsule: methods, and the device."""
+
+    def __init__(self, capsule: Any) -> None:
+        api = ctypes.pythonapi
+        api.PyCapsule_IsValid.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        if not api.PyCapsule_IsValid(capsule, b"dltensor"):
+            raise InvalidArgument("data: the capsule holds no tensor, or was used before")
+        api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+        api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+        # A DLTensor begins with the address of its elements.
+        at = api.PyCapsule_GetPointer(capsule, b"dltensor") + ctypes.sizeof(ctypes.c_void_p)
+        kind, number = (ctypes.c_int32 * 2).from_address(at)
+        self._capsule, self._device = capsule, (kind, number)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device
+
+
 class OrtValue:
     """A value of an input or output, with the methods of onnxruntime's class.
 
@@ -202,7 +224,13 @@ class OrtValue:
 
     @classmethod
     def from_dlpack(cls, data: Any, is_bool_tensor: bool = False) -> Self:
-        """A value that shares memory with an object that has ``__dlpack__``."""
+        """A value that shares memory with an object that has ``__dlpack__``, or a capsule of it.
+
+        Raises:
+            InvalidArgument: it is neither, or its memory cannot be used.
+        """
+        if type(data).__name__ == "PyCapsule":
+            data = _Capsule(data)
         if not hasattr(data, "__dlpack__") or not hasattr(data, "__dlpack_device__"):
             raise InvalidArgument(f"data: {type(data).__qualname__} has no __dlpack__")
         if data.__dlpack_device__()[0] in (2, 13):
@@ -313,6 +341,15 @@ class OrtValue:
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._tensor().__dlpack__(**kwargs)
+
+    def to_dlpack(self) -> Any:
+        """DLPack's capsule of the tensor."""
+        return self.__dlpack__()
+
+    @property
+    def _ortvalue(self) -> Self:
+        """onnxruntime's name of what a value is inside, which has methods of the same names."""
+        return self
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._loopc_value.__dlpack_device__() if self._is_on_device() else (1, 0)

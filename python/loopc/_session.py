@@ -49,6 +49,7 @@ from loopc._metadata import (
     properties_of,
 )
 from loopc._model_copy import write_model
+from loopc._no_effect import NoEffect
 from loopc._options import (
     Model,
     RunOptions,
@@ -184,7 +185,7 @@ def _restore(
     return session
 
 
-class InferenceSession:
+class InferenceSession(NoEffect):
     """A model, ready to run in this process.
 
     It comes from the cache of compiled models, or is compiled, by a process of its
@@ -197,11 +198,14 @@ class InferenceSession:
     """
 
     _origin: _Origin | None = None
+    #: onnxruntime's name, which programs ask for the folder of a model.
+    _model_path: str | None = None
 
     #: The attributes of a session that a copy makes itself.
     _OWN = frozenset(
         "_origin _place _device_outputs _session _options _diagnostics _maps _inputs _overridable "
-        "_bindable _outputs _states _statistics _profile _profile_start _properties".split()
+        "_bindable _outputs _states _statistics _profile _profile_start _properties "
+        "_model_path".split()
     )
 
     def __init__(
@@ -287,6 +291,7 @@ class InferenceSession:
             return
         path, data = model_source(path_or_bytes)
         self._origin = _Origin(path, data, None, copy.copy(options), arguments)
+        self._model_path = None if path is None else os.fsdecode(path)
         if path is not None and is_shared_library(path):
             self._set_up(options, *_loopc.load_shared(path, None))
             self._require(place, device)
@@ -312,6 +317,7 @@ class InferenceSession:
         self._device_outputs = device_outputs
         file = file_name("path", path)
         self._origin = _Origin(file, None, text("name", name), copy.copy(options), {})
+        self._model_path = os.fsdecode(file)
         self._set_up(options, *_loopc.load_shared(file, name))
         return self
 
@@ -656,10 +662,7 @@ class InferenceSession:
         """The options of each provider."""
         options: dict[str, dict[str, str]] = {name: {} for name in self.get_providers()}
         if CUDA in options:
-            options[CUDA] = {
-                **dict(self._place.options),
-                "device_id": str(self._place.device or 0),
-            }
+            options[CUDA] = {**dict(self._place.options), "device_id": str(self._place.device or 0)}
         return options
 
     def set_providers(
@@ -681,17 +684,6 @@ class InferenceSession:
             raise InvalidArgument("providers: the model was compiled for a GPU")
         require_device(place)
         self._place = place
-
-    def enable_fallback(self) -> None:
-        """Nothing: there is nothing to fall back to."""
-
-    def disable_fallback(self) -> None:
-        """Nothing: there is nothing to fall back to."""
-
-    def set_ep_dynamic_options(self, options: Mapping[str, str]) -> None:
-        """Makes no difference: what runs is compiled, and has no provider to tell."""
-        if not isinstance(options, Mapping):
-            raise InvalidType(f"options: expected a dict, got {type_name(options)}")
 
     def end_profiling(self) -> str:
         """Writes a trace of the runs so far, and measures no further ones.
@@ -732,6 +724,10 @@ class InferenceSession:
         device = self._place.device if self._device_outputs else None
         return [memory_info(device) for _ in self._outputs]
 
+    def get_input_epdevices(self) -> list[None]:
+        """None for each input: providers are no plug-ins, and have no devices of their own."""
+        return [None] * len(self._inputs)
+
     def get_provider_graph_assignment_info(self) -> list[OrtEpAssignedSubgraph]:
         """The one provider that a model is compiled for, with all of the model's nodes.
 
@@ -740,16 +736,6 @@ class InferenceSession:
         origin = self._origin
         nodes = nodes_of(origin.path, origin.data) if origin is not None else []
         return [OrtEpAssignedSubgraph(self._place.providers[0], nodes)]
-
-    def release_captured_graph(self, graph_annotation_id: int = 0) -> None:
-        """Nothing: what a GPU runs is a part of the compiled model."""
-
-    def get_tuning_results(self) -> list[Any]:
-        """None: kernels are chosen when a model is compiled."""
-        return []
-
-    def set_tuning_results(self, results: Any, error_on_invalid: bool = False) -> None:
-        """Nothing, as `get_tuning_results`."""
 
     def get_session_options(self) -> SessionOptions:
         """The options that the session was made with."""

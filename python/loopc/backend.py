@@ -14,6 +14,7 @@ It needs the onnx package.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import onnx
 import onnx.helper
 from onnx.backend.base import Backend, BackendRep
@@ -32,12 +33,17 @@ class LoopcBackendRep(BackendRep):
 
     def run(
         self,
-        inputs: Sequence[Any] | Mapping[str, Any],
+        inputs: Sequence[Any] | Mapping[str, Any] | np.ndarray[Any, Any],
         run_options: RunOptions | None = None,
         **kwargs: Any,
     ) -> tuple[Any, ...]:
-        """Runs the model with inputs in order or by name; returns all outputs."""
+        """Runs the model with inputs in order or by name; returns all outputs.
+
+        An array stands for itself where the model has one input, as with onnxruntime.
+        """
         _no_more(kwargs)
+        if isinstance(inputs, np.ndarray) and len(self.session.get_inputs()) == 1:
+            inputs = [inputs]
         return tuple(self.session.run(None, feeds_of(self.session, inputs), run_options))
 
 

@@ -133,6 +133,17 @@ static nb::tuple compileBytes(const nb::bytes &data, int emit,
   });
 }
 
+static nb::tuple checkCustomOps(const nb::bytes &file) {
+  std::string path = pathOf(file);
+  loopc_diagnostics *diagnostics = nullptr;
+  int status;
+  {
+    nb::gil_scoped_release unlocked;
+    status = loopc_check_custom_ops(path.c_str(), &diagnostics);
+  }
+  return nb::make_tuple(status, takeDiagnostics(diagnostics));
+}
+
 static nb::tuple createFromNetwork(const Network &network,
                                    const nb::dict &dict) {
   return makeSession(dict, [&](auto *options, auto **session, auto **said) {
@@ -324,6 +335,7 @@ NB_MODULE(_loopc, m) {
     return loopc_emit_from_name(name.c_str());
   });
   m.def("status_name", [](int status) { return loopc_status_name(status); });
+  m.def("check_custom_ops", &checkCustomOps, "path"_a);
   m.def("hash_memory", &hashMemory, "spans"_a);
   m.def("set_seed", [](uint64_t seed) { loopc_seed(seed); }, "seed"_a);
   m.def("version", [] { return loopc_version(); });

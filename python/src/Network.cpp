@@ -75,6 +75,17 @@ static Extents getInts(const Network &network, int32_t layer,
   return values;
 }
 
+/// Type, number and bytes of weights.
+static nb::tuple getWeights(const Network &network, int32_t layer,
+                            const std::string &name) {
+  int32_t type;
+  const void *data;
+  size_t size;
+  size_t count = loopc_network_get_weights(network.get(), layer, text(name),
+                                           &type, &data, &size);
+  return nb::make_tuple(type, count, nb::bytes(data, size));
+}
+
 static void defineTensors(nb::class_<Network> &c) {
   c.def("add_input", [](const Network &n, const std::string &name, int32_t type,
                         const Extents &extents, int32_t rank) {
@@ -220,6 +231,7 @@ static void defineValues(nb::class_<Network> &c) {
     return std::string(loopc_network_get_string(n.get(), layer, text(name)));
   });
   c.def("get_ints", &getInts);
+  c.def("get_weights", &getWeights);
 }
 
 static void defineScopes(nb::class_<Network> &c) {

@@ -221,11 +221,20 @@ std::vector<size_t> Session::chooseOutputs(nb::handle names) const {
       chosen.push_back(i);
     return chosen;
   }
-  if (PyUnicode_Check(names.ptr()))
-    throw ArgumentTypeError("output_names: expected a list of names, got str");
-  if (!nb::hasattr(names, "__iter__"))
-    throw ArgumentTypeError("output_names: expected a list of names");
-  for (nb::handle name : names) {
+  // A string is a sequence of characters, and an array of rank 0 has an
+  // `__iter__` that raises.
+  nb::object all = PyUnicode_Check(names.ptr())
+                       ? nb::object()
+                       : nb::steal(PyObject_GetIter(names.ptr()));
+  if (!all.is_valid()) {
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
+      throw nb::python_error();
+    PyErr_Clear();
+    throw ArgumentTypeError(
+        "output_names: expected a list of names, got " +
+        nb::cast<std::string>(nb::str(nb::type_name(names.type()))));
+  }
+  for (nb::handle name : nb::iter(all)) {
     std::string text;
     if (!nb::try_cast(name, text))
       throw ArgumentTypeError(

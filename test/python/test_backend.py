@@ -45,6 +45,14 @@ def test_prepare():
         loopc.backend.prepare(model(), speed=3)
 
 
+def test_an_array_is_the_only_input():
+    text = '<ir_version: 10, opset_import: ["" : 21]> g (float[2,3] x) => (float[2,3] y) { y = Abs(x) }'
+    rep = loopc.backend.prepare(onnx.parser.parse_model(text))
+    np.testing.assert_array_equal(rep.run(-X)[0], X)
+    with pytest.raises(loopc.InvalidArgument, match="expected 2 inputs"):
+        loopc.backend.prepare(model()).run(np.ones((3, 2)))
+
+
 def test_run_model():
     (y,) = loopc.backend.run_model(model(), [X, X])
     np.testing.assert_array_equal(y, X + X)

@@ -278,8 +278,15 @@ LOOPC_CUSTOM_LIBRARY(&loopc_op_f)
 def test_libraries_that_are_none(tmp_path, source, said):
     file = tmp_path / "custom.c"
     file.write_text(source)
+    library = build(tmp_path, file)
+    options = loopc.SessionOptions()
     with pytest.raises(loopc.CompileError, match="LC0101.*" + said):
-        session(build(tmp_path, file), "g (float[n] x) => (float[n] y) { y = Relu(x) }")
+        options.register_custom_ops_library(library)
+    # It is not kept, and a compilation that is told of it says the same.
+    model = onnx.parser.parse_model(HEADER + "g (float[n] x) => (float[n] y) { y = Relu(x) }")
+    loopc.InferenceSession(model, options)
+    with pytest.raises(loopc.CompileError, match="LC0101.*" + said):
+        loopc.compile(model, tmp_path / "m.o", custom_ops=[str(library)])
 
 
 def test_a_library_of_another_version(tmp_path):
@@ -288,19 +295,29 @@ def test_a_library_of_another_version(tmp_path):
         '#include "loopc-rt/custom.h"\n#undef LOOPC_CUSTOM_ABI\n#define LOOPC_CUSTOM_ABI 99\n'
         + SOURCE.read_text()
     )
+    library = build(tmp_path, file)
     with pytest.raises(loopc.CompileError, match=r"another version of loopc-rt/custom\.h"):
-        session(build(tmp_path, file), "g (float[n] x) => (float[n] y) { y = Relu(x) }")
+        loopc.SessionOptions().register_custom_ops_library(library)
 
 
-def test_files_that_are_not_there(tmp_path):
-    text = "g (float[n] x) => (float[n] y) { y = Relu(x) }"
-    with pytest.raises(loopc.CompileError, match="cannot read the library of custom operators"):
-        session(tmp_path / "no.so", text)
+def test_files_that_are_not_there(tmp_path, library, monkeypatch):
+    options = loopc.SessionOptions()
+    with pytest.raises(FileNotFoundError, match="cannot read the library of custom operators"):
+        options.register_custom_ops_library(tmp_path / "no.so")
     (tmp_path / "text.so").write_text("no library")
     with pytest.raises(loopc.CompileError, match="cannot load the operators"):
-        session(tmp_path / "text.so", text)
+        options.register_custom_ops_library(tmp_path / "text.so")
     with pytest.raises(loopc.InvalidArgument, match="expected the path"):
-        loopc.SessionOptions().register_custom_ops_library("")
+        options.register_custom_ops_library("")
+    # The folder of the process may change before a session is made.
+    monkeypatch.chdir(library.parent)
+    options.register_custom_ops_library(library.name)
+    monkeypatch.chdir(tmp_path)
+    text = HEADER + "g (float[n] x) => (float[n] y) { y = test.Scale<factor = 2.0>(x) }"
+    same(
+        loopc.InferenceSession(onnx.parser.parse_model(text), options).run(None, {"x": X[0]}),
+        2 * X[0],
+    )
 
 
 def test_the_same_library_twice(library):

@@ -306,6 +306,15 @@ def test_add_external_initializers(engine, tmp_path):
         engine.InferenceSession(WEIGHT.SerializeToString(), options)
 
 
+def test_the_folder_of_external_data(engine, tmp_path):
+    (tmp_path / "w.bin").write_bytes(np.float32([9, 1, 2, 3]).tobytes())
+    options = engine.SessionOptions()
+    key = "session.model_external_initializers_file_folder_path"
+    options.add_session_config_entry(key, str(tmp_path))
+    session = engine.InferenceSession(EXTERNAL.SerializeToString(), options)
+    np.testing.assert_array_equal(session.run(None, {"x": X})[0], np.add(X, [1, 2, 3]))
+
+
 def test_files_in_memory(engine):
     options = engine.SessionOptions()
     content = np.array([0, 5, 6, 7], np.float32).tobytes()
@@ -442,6 +451,65 @@ def test_memory(engine, session):
         assert one.device_mem_type == engine.OrtDeviceMemoryType.DEFAULT
 
 
+def test_memory_of_any_name(engine, session):
+    info = engine.OrtMemoryInfo.create_v2(
+        "Test",
+        engine.OrtMemoryInfoDeviceType.CPU,
+        0,
+        0,
+        engine.OrtDeviceMemoryType.DEFAULT,
+        128,
+        engine.OrtAllocatorType.ORT_ARENA_ALLOCATOR,
+    )
+    assert (info.name, info.device_id, info.device_vendor_id) == ("Test", 0, 0)
+    assert info.allocator_type == engine.OrtAllocatorType.ORT_ARENA_ALLOCATOR
+    assert len(session.get_input_epdevices()) == 2
+
+
+def test_arenas(engine):
+    arena = engine.OrtArenaCfg(8, 0, 4, 2)
+    assert (arena.max_mem, arena.initial_growth_chunk_size_bytes) == (8, -1)
+    arena = engine.OrtArenaCfg({"max_mem": 16, "max_power_of_two_extend_bytes": 1})
+    assert (arena.max_mem, arena.max_power_of_two_extend_bytes) == (16, 1)
+    assert arena.max_dead_bytes_per_chunk == -1
+    with pytest.raises(Exception, match="max_men"):
+        engine.OrtArenaCfg({"max_men": 16})
+    kinds = engine.OrtAllocatorType, engine.OrtMemType
+    memory = engine.OrtMemoryInfo("Cpu", kinds[0].ORT_ARENA_ALLOCATOR, 0, kinds[1].DEFAULT)
+    engine.create_and_register_allocator(memory, arena)
+
+
+def test_capsules_of_dlpack(engine):
+    value = engine.OrtValue.ortvalue_from_numpy(X)
+    for capsule in (value.__dlpack__(), value._ortvalue.to_dlpack(), X.__dlpack__()):
+        made = engine.OrtValue.from_dlpack(capsule)
+        np.testing.assert_array_equal(made.numpy(), X)
+        assert made.data_ptr() == X.ctypes.data
+        with pytest.raises(Exception, match=r"tensor|[Cc]apsule|null|used"):
+            engine.OrtValue.from_dlpack(capsule)
+
+
+def test_the_path_of_a_model(engine, tmp_path):
+    path = tmp_path / "m.onnx"
+    onnx.save(PLAIN, path)
+    made = engine.InferenceSession(path)
+    assert made._model_path == str(path)
+    assert engine.InferenceSession(PLAIN.SerializeToString())._model_path is None
+    if engine is loopc:
+        assert pickle.loads(pickle.dumps(made))._model_path == str(path)
+
+
+def test_options_of_the_cpu(engine):
+    options = {"arena_extend_strategy": "kSameAsRequested"}
+    model = PLAIN.SerializeToString()
+    for providers, more in (
+        ([("CPUExecutionProvider", options)], None),
+        (["CPUExecutionProvider"], [options]),
+    ):
+        made = engine.InferenceSession(model, providers=providers, provider_options=more)
+        assert made.get_providers() == ["CPUExecutionProvider"]
+
+
 def test_copies():
     info = loopc.InferenceSession(PLAIN).get_input_memory_infos()[0]
     made = loopc.OrtValue.ortvalue_from_shape_and_type([2], np.float32, memory_info=info)
@@ -468,9 +536,8 @@ def test_names_that_are_there():
     elsewhere = {
         "capi", "contextlib", "import_capi_exception", "onnxruntime_validation",
         # Parts of what is refused.
-        "OrtArenaCfg", "OrtCompileApiFlags",
-        "OrtEpContextData", "OrtEpContextDataBuffer", "OrtExecutionProviderDevicePolicy",
-        "OrtExternalInitializerInfo", "OrtHardwareDeviceType", "OrtMemoryInfoDeviceType",
+        "OrtCompileApiFlags", "OrtEpContextData", "OrtEpContextDataBuffer",
+        "OrtExecutionProviderDevicePolicy", "OrtExternalInitializerInfo", "OrtHardwareDeviceType",
         "OrtSparseFormat",
     }  # fmt: skip
     for name in dir(onnxruntime):
@@ -483,7 +550,6 @@ def test_names_that_are_there():
             "clear_ep_context_data_read_func", "set_ep_context_data_read_func",
             "set_provider_selection_policy_delegate",
         },
-        "InferenceSession": {"get_input_epdevices"},
     }  # fmt: skip
     for kind in ("SessionOptions", "RunOptions", "InferenceSession", "OrtValue", "IOBinding", "OrtDevice",
                  "OrtMemoryInfo", "ModelMetadata", "NodeArg"):  # fmt: skip
@@ -495,7 +561,6 @@ def test_names_that_are_there():
         elif kind == "OrtMemoryInfo":
             ours = {
                 *dir(loopc.OrtMemoryInfo),
-                "create_v2",
                 "name",
                 "device_id",
                 "mem_type",

@@ -169,7 +169,6 @@ def test_optimized_model_that_cannot_be_written(model, tmp_path):
     ("name", "instead"),
     [
         ("LoraAdapter", "merge them into the model's weights"),
-        ("OrtArenaCfg", "SessionOptions.memory_limit bounds a run"),
         ("OrtExternalInitializerInfo", "SessionOptions.add_external_initializers takes OrtValues"),
         ("OrtSparseFormat", "give a dense one"),
     ],

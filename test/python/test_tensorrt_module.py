@@ -11,6 +11,7 @@ import subprocess
 from pathlib import Path
 
 import loopc
+import ml_dtypes
 import numpy as np
 import onnx.parser
 import pytest
@@ -216,6 +217,17 @@ def test_weights_and_names():
     layer = network.add_constant((4,), weights)
     assert str(layer.type) == f"{layer.type}" == "LayerType.CONSTANT"
     assert str(layer.get_output(0).dtype) == "DataType.FLOAT"
+    np.testing.assert_array_equal(layer.weights, [0, 1, 2, 3])
+    layer.weights = np.float32([[4, 5], [6, 7]])
+    assert layer.weights.tolist() == [4, 5, 6, 7]
+    with pytest.raises(loopc.InvalidArgument, match=r"3 values do not fill the shape \(4,\)"):
+        layer.weights = np.ones(3, np.float32)
+    x = network.add_input("x", trt.float32, (1, 1, 2, 2))
+    kernel = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)
+    convolution = network.add_convolution_nd(x, 1, (2, 2), kernel)
+    assert convolution.kernel.tolist() == [0, 1, 2, 3] and convolution.bias.size == 0
+    small = network.add_constant((3,), np.array([-8, 7, 1], ml_dtypes.int4))
+    assert small.weights.tolist() == [-8, 7, 1] and small.weights.dtype == ml_dtypes.int4
     profile = trt.IOptimizationProfile()
     profile.set_shape("x", (1, 3), (2, 3), (4, 3))
     assert profile.get_shape("x") == [(1, 3), (2, 3), (4, 3)]

@@ -39,7 +39,9 @@ def session():
         ([3], "output_names: 3 is no name"),
         ([None], "output_names: None is no name"),
         (["\ud800"], "output_names: .* is no name"),
-        (5, "expected a list of names"),
+        (5, "expected a list of names, got int"),
+        ("y", "expected a list of names, got str"),
+        (np.array("y"), "expected a list of names, got ndarray"),
     ],
 )
 def test_output_names(session, names, reason):

@@ -378,6 +378,9 @@ TEST(CAPI, OptionsThatDoNotFit) {
 TEST(CAPI, CustomOperatorsThatAreNotThere) {
   loopc_compile_options *options = loopc_compile_options_create();
   EXPECT_EQ(loopc_compile_options_add_custom_ops(options, "/no/library.so"), 0);
+  EXPECT_EQ(loopc_check_custom_ops("/no/library.so", nullptr),
+            LOOPC_COMPILE_ERROR_FILE);
+  EXPECT_EQ(loopc_check_custom_ops("", nullptr), LOOPC_COMPILE_ERROR_ARGUMENT);
   Made missing(kAdd, options);
   EXPECT_EQ(missing.status, LOOPC_COMPILE_ERROR_FILE);
   EXPECT_EQ(missing.code(), "LC0102");

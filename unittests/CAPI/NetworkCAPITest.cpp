@@ -11,6 +11,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <cstring>
+
 using testing::HasSubstr;
 
 namespace {
@@ -139,6 +141,20 @@ TEST_F(NetworkCAPI, NullArrays) {
   EXPECT_EQ(loopc_network_set_ints(network, layer, "a", three, 3),
             LOOPC_COMPILE_OK);
   EXPECT_EQ(loopc_network_get_ints(network, layer, "a", nullptr, 3), 3u);
+  const uint8_t packed[] = {0x21, 0x03};
+  int32_t constant = loopc_network_add_constant(network, LOOPC_TYPE_INT4,
+                                                three + 2, 1, packed, 2);
+  const void *data;
+  size_t size;
+  EXPECT_EQ(loopc_network_get_weights(network, constant, "value", &type, &data,
+                                      &size),
+            3u);
+  EXPECT_EQ(type, LOOPC_TYPE_INT4);
+  ASSERT_EQ(size, 2u);
+  EXPECT_EQ(memcmp(data, packed, size), 0);
+  EXPECT_EQ(
+      loopc_network_get_weights(network, 99, "value", &type, &data, &size), 0u);
+  EXPECT_EQ(data, nullptr);
   // 2^61 elements of 8 bits: 2^64 bits, which are no 0 bytes.
   int64_t huge[] = {int64_t(1) << 61};
   EXPECT_EQ(

@@ -454,7 +454,7 @@ func.func @loop_slice_of_sequence(%m: i64, %v: !onnx.seq<tensor<f32>>) {
 // -----
 
 func.func @loop_slice_shape(%m: i64, %w: tensor<?xf32>, %v: tensor<4x3xf32>) {
-  // expected-error@+1 {{slice #1: body argument #3 has type 'tensor<4xf32>' but an iteration's part of type 'tensor<4x3xf32>' lacks axis 0}}
+  // expected-error@+1 {{slice #1: body argument #3 has type 'tensor<4xf32>' but an iteration's part is 'tensor<4x3xf32>' without axis 0}}
   loop.loop (%i : i64, %c : i1) trips(%m : i64)
       slices(%b = %w : tensor<?xf32> axis 0 -> f32,
              %a = %v : tensor<4x3xf32> axis 0 -> tensor<4xf32>) {
@@ -466,7 +466,7 @@ func.func @loop_slice_shape(%m: i64, %w: tensor<?xf32>, %v: tensor<4x3xf32>) {
 // -----
 
 func.func @loop_slice_keeps_axis(%m: i64, %v: tensor<4x3xf32>) {
-  // expected-error@+1 {{slice #0: body argument #2 has type 'tensor<1x3xf32>' but an iteration's part of type 'tensor<4x3xf32>' lacks axis 0}}
+  // expected-error@+1 {{slice #0: body argument #2 has type 'tensor<1x3xf32>' but an iteration's part is 'tensor<4x3xf32>' without axis 0}}
   loop.loop (%i : i64, %c : i1) trips(%m : i64)
       slices(%a = %v : tensor<4x3xf32> axis 0 -> tensor<1x3xf32>) {
     loop.yield while(%c : i1)
@@ -477,7 +477,7 @@ func.func @loop_slice_keeps_axis(%m: i64, %v: tensor<4x3xf32>) {
 // -----
 
 func.func @loop_slice_element(%m: i64, %v: tensor<4x3xf32>) {
-  // expected-error@+1 {{slice #0: body argument #2 has type 'tensor<3xf64>' but an iteration's part of type 'tensor<4x3xf32>' lacks axis 0}}
+  // expected-error@+1 {{slice #0: body argument #2 has type 'tensor<3xf64>' but an iteration's part is 'tensor<4x3xf32>' without axis 0}}
   loop.loop (%i : i64, %c : i1) trips(%m : i64)
       slices(%a = %v : tensor<4x3xf32> axis 0 -> tensor<3xf64>) {
     loop.yield while(%c : i1)
@@ -488,7 +488,7 @@ func.func @loop_slice_element(%m: i64, %v: tensor<4x3xf32>) {
 // -----
 
 func.func @loop_slice_scalar_of_matrix(%m: i64, %v: tensor<4x3xf32>) {
-  // expected-error@+1 {{slice #0: body argument #2 has type 'f32' but an iteration's part of type 'tensor<4x3xf32>' lacks axis 0}}
+  // expected-error@+1 {{slice #0: body argument #2 has type 'f32' but an iteration's part is 'tensor<4x3xf32>' without axis 0}}
   loop.loop (%i : i64, %c : i1) trips(%m : i64)
       slices(%a = %v : tensor<4x3xf32> axis 0 -> f32) {
     loop.yield while(%c : i1)
@@ -499,7 +499,7 @@ func.func @loop_slice_scalar_of_matrix(%m: i64, %v: tensor<4x3xf32>) {
 // -----
 
 func.func @loop_slice_memref_of_tensor(%m: i64, %v: tensor<4x3xf32>) {
-  // expected-error@+1 {{slice #0: body argument #2 has type 'memref<3xf32>' but an iteration's part of type 'tensor<4x3xf32>' lacks axis 0}}
+  // expected-error@+1 {{slice #0: body argument #2 has type 'memref<3xf32>' but an iteration's part is 'tensor<4x3xf32>' without axis 0}}
   loop.loop (%i : i64, %c : i1) trips(%m : i64)
       slices(%a = %v : tensor<4x3xf32> axis 0 -> memref<3xf32>) {
     loop.yield while(%c : i1)
@@ -547,7 +547,7 @@ func.func @loop_collect_sequence(%m: i64, %s: !onnx.seq<tensor<f32>>) {
 // -----
 
 func.func @loop_collect_yields_sequence(%m: i64, %s: !onnx.seq<tensor<f32>>) {
-  // expected-error@+1 {{collected value #0: 'loop.yield' operand #1 has type '!onnx.seq<tensor<f32>>' but an iteration's part of type 'tensor<?xf32>' lacks axis 0}}
+  // expected-error@+1 {{collected value #0: 'loop.yield' operand #1 has type '!onnx.seq<tensor<f32>>' but an iteration's part is 'tensor<?xf32>' without axis 0}}
   %r = loop.loop (%i : i64, %c : i1) trips(%m : i64)
       collect(tensor<?xf32> axis 0) {
     // expected-note@+1 {{yielded here}}
@@ -559,7 +559,7 @@ func.func @loop_collect_yields_sequence(%m: i64, %s: !onnx.seq<tensor<f32>>) {
 // -----
 
 func.func @loop_collect_shape_of_type(%m: i64, %a0: f32, %x: tensor<3xf32>) {
-  // expected-error@+1 {{collected value #0: 'loop.yield' operand #2 has type 'tensor<3xf32>' but an iteration's part of type 'tensor<?x4xf32>' lacks axis 0}}
+  // expected-error@+1 {{collected value #0: 'loop.yield' operand #2 has type 'tensor<3xf32>' but an iteration's part is 'tensor<?x4xf32>' without axis 0}}
   %r:2 = loop.loop (%i : i64, %c : i1) trips(%m : i64)
       carried(%a = %a0 : f32) collect(tensor<?x4xf32> axis 0) {
     // expected-note@+1 {{yielded here}}
@@ -571,7 +571,7 @@ func.func @loop_collect_shape_of_type(%m: i64, %a0: f32, %x: tensor<3xf32>) {
 // -----
 
 func.func @loop_collect_stacks(%m: i64, %x: tensor<2x3xf32>) {
-  // expected-error@+1 {{collected value #0: 'loop.yield' operand #1 has type 'tensor<2x3xf32>' but an iteration's part of type 'tensor<?x3xf32>' lacks axis 0}}
+  // expected-error@+1 {{collected value #0: 'loop.yield' operand #1 has type 'tensor<2x3xf32>' but an iteration's part is 'tensor<?x3xf32>' without axis 0}}
   %r = loop.loop (%i : i64, %c : i1) trips(%m : i64)
       collect(tensor<?x3xf32> axis 0) {
     // expected-note@+1 {{yielded here}}
@@ -583,7 +583,7 @@ func.func @loop_collect_stacks(%m: i64, %x: tensor<2x3xf32>) {
 // -----
 
 func.func @loop_collect_element(%m: i64, %x: f64) {
-  // expected-error@+1 {{collected value #0: 'loop.yield' operand #1 has type 'f64' but an iteration's part of type 'tensor<?xf32>' lacks axis 0}}
+  // expected-error@+1 {{collected value #0: 'loop.yield' operand #1 has type 'f64' but an iteration's part is 'tensor<?xf32>' without axis 0}}
   %r = loop.loop (%i : i64, %c : i1) trips(%m : i64)
       collect(tensor<?xf32> axis 0) {
     // expected-note@+1 {{yielded here}}
@@ -595,7 +595,7 @@ func.func @loop_collect_element(%m: i64, %x: f64) {
 // -----
 
 func.func @loop_collect_vector(%m: i64, %x: vector<4xf32>) {
-  // expected-error@+1 {{collected value #0: 'loop.yield' operand #1 has type 'vector<4xf32>' but an iteration's part of type 'tensor<?x4xf32>' lacks axis 0}}
+  // expected-error@+1 {{collected value #0: 'loop.yield' operand #1 has type 'vector<4xf32>' but an iteration's part is 'tensor<?x4xf32>' without axis 0}}
   %r = loop.loop (%i : i64, %c : i1) trips(%m : i64)
       collect(tensor<?x4xf32> axis 0) {
     // expected-note@+1 {{yielded here}}
@@ -635,8 +635,29 @@ func.func @loop_yield_no_end(%m: i64) {
 func.func @loop_yield_no_condition(%m: i64) {
   // expected-error@+1 {{'loop.loop' op 'loop.yield' gives no condition}}
   loop.loop (%i : i64, %c : i1) trips(%m : i64) {
+    // expected-note@+1 {{yielded here; a loop without 'while' ignores it: the body may yield its argument #1}}
+    loop.yield
+  }
+  return
+}
+
+// -----
+
+func.func @loop_yield_no_condition_of_a_while(%c: i1) {
+  // expected-error@+1 {{'loop.loop' op 'loop.yield' gives no condition}}
+  loop.loop (%i : i64, %d : i1) while(%c : i1) {
     // expected-note@+1 {{yielded here}}
     loop.yield
+  }
+  return
+}
+
+// -----
+
+func.func @loop_clauses_in_another_order(%m: i64, %x: f32) {
+  // expected-error@+1 {{'trips' is not expected here; the clauses are trips, while, carried, slices, collect, since, attributes, in this order}}
+  %y = loop.loop (%i : i64, %c : i1) carried(%a = %x : f32) trips(%m : i64) {
+    loop.yield while(%c : i1) carried(%a : f32)
   }
   return
 }

@@ -211,7 +211,7 @@ func.func @scan_axes_input_rank_0(%x: tensor<f32>) {
 // -----
 
 func.func @scan_axes_input_part(%x: tensor<3x2xf32>) {
-  // expected-error@+1 {{input #0: body argument #0 has type 'tensor<2xf32>' but an iteration's part of type 'tensor<3x2xf32>' lacks axis -1}}
+  // expected-error@+1 {{input #0: body argument #0 has type 'tensor<2xf32>' but an iteration's part is 'tensor<3x2xf32>' without axis -1}}
   loop.scan inputs(%b = %x : tensor<3x2xf32> axis -1 -> tensor<2xf32>) {
     loop.yield
   }
@@ -233,7 +233,7 @@ func.func @scan_axes_output(%x: tensor<3x2xf32>) {
 // -----
 
 func.func @scan_axes_output_part(%x: tensor<3x2xf32>) {
-  // expected-error@+1 {{output #0: 'loop.yield' operand #0 has type 'tensor<2xf32>' but an iteration's part of type 'tensor<2x3xf32>' lacks axis 0}}
+  // expected-error@+1 {{output #0: 'loop.yield' operand #0 has type 'tensor<2xf32>' but an iteration's part is 'tensor<2x3xf32>' without axis 0}}
   %o = loop.scan inputs(%b = %x : tensor<3x2xf32> axis 0 -> tensor<2xf32>)
       outputs(tensor<2x3xf32> axis 0) {
     // expected-note@+1 {{yielded here}}
@@ -316,7 +316,7 @@ func.func @scan8_batch_input_rank(%x: tensor<3xf32>) {
 // -----
 
 func.func @scan8_batch_input_part(%x: tensor<2x3xf32>) {
-  // expected-error@+1 {{input #0: body argument #0 has type 'tensor<2xf32>' but an iteration's part of type 'tensor<2x3xf32>' lacks axes 0 and 1}}
+  // expected-error@+1 {{input #0: body argument #0 has type 'tensor<2xf32>' but an iteration's part is 'tensor<2x3xf32>' without axes 0 and 1}}
   loop.scan batched inputs(%b = %x : tensor<2x3xf32> axis 1 -> tensor<2xf32>) {
     loop.yield
   }

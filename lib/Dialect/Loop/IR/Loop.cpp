@@ -295,10 +295,18 @@ struct LoopParts {
     rev.push_back(succeeded(parser.parseOptionalKeyword("reverse")));
     return success();
   }
-  ParseResult region() {
+  /// Attributes and body; `clauses` is what may stand before them, in order.
+  ParseResult region(StringRef clauses) {
     Region *body = state.addRegion();
-    return failure(parser.parseOptionalAttrDictWithKeyword(state.attributes) ||
-                   parser.parseRegion(*body, args));
+    if (parser.parseOptionalAttrDictWithKeyword(state.attributes))
+      return failure();
+    SMLoc loc = parser.getCurrentLocation();
+    StringRef keyword;
+    if (succeeded(parser.parseOptionalKeyword(&keyword)))
+      return parser.emitError(loc)
+             << "'" << keyword << "' is not expected here; the clauses are "
+             << clauses << ", in this order";
+    return parser.parseRegion(*body, args);
   }
   ParseResult since(IntegerAttr &attr) {
     if (failed(parser.parseOptionalKeyword("since")))
@@ -355,7 +363,8 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &state) {
       parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
                                      parseCollected))
     return failure();
-  if (parts.since(props.since_version) || parts.region())
+  if (parts.since(props.since_version) ||
+      parts.region("trips, while, carried, slices, collect, since, attributes"))
     return failure();
   llvm::copy(parts.segments, props.operandSegmentSizes.begin());
   props.slice_axes = b.getDenseI64ArrayAttr(ports.sliceAxes);
@@ -448,7 +457,8 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &state) {
     for (unsigned k = 0; k < static_cast<unsigned>(parts.segments[0]); ++k)
       if (Type type = getCollectedElementType(parts.args[k].type, 0))
         parts.args[k].type = type;
-  if (parts.region())
+  if (parts.region("batched, states, inputs, lengths, outputs, since, "
+                   "attributes"))
     return failure();
   llvm::copy(parts.segments, props.operandSegmentSizes.begin());
   props.input_axes = b.getDenseI64ArrayAttr(ports.sliceAxes);

@@ -161,11 +161,11 @@ static LogicalResult verifyPiece(Operation *op, const Twine &what, Type whole,
   auto fail = [&]() {
     InFlightDiagnostic diag = op->emitOpError()
                               << what << ": " << oneName << " has type " << one
-                              << " but an iteration's part of type " << whole;
+                              << " but an iteration's part is " << whole;
     if (axes.size() == 1)
-      diag << " lacks axis " << axes[0];
+      diag << " without axis " << axes[0];
     else
-      diag << " lacks axes 0 and 1";
+      diag << " without axes 0 and 1";
     if (note)
       diag.attachNote(*note) << "yielded here";
     return diag;
@@ -334,7 +334,11 @@ LogicalResult LoopOp::verifyBody() {
   if (!yield.getCondition()) {
     InFlightDiagnostic diag = emitOpError()
                               << "'loop.yield' gives no condition";
-    diag.attachNote(yield.getLoc()) << "yielded here";
+    Diagnostic &note = diag.attachNote(yield.getLoc()) << "yielded here";
+    // loop_cond_ignored
+    if (!getCondition())
+      note << "; a loop without 'while' ignores it: the body may yield its "
+              "argument #1";
     return diag;
   }
   if (failed(verifyYieldCounts(*this, yield, getNumCarried(), "carried values",
