@@ -129,6 +129,8 @@ def _explained(
     for end in ends:
         if isinstance(end, str) and "LC0501" in end:
             return Comparison(Agreement.UNKNOWN, f"loopc lacks it: {end.splitlines()[0]}")
+        if isinstance(end, str) and both.rewrite == "scan as loop" and "LC0411" in end:
+            return Comparison(Agreement.UNKNOWN, "a Loop's states may change their shapes")
     other = dataclasses.replace(model, proto=both.other, feeds=both.other_sets[number])
     found: list[Any] = []
     for one in (model, other):

@@ -31,8 +31,11 @@ class ExpectedError(Exception):
     """The run ends with an error."""
 
 
-class MissingSliceError(ExpectedError):
-    """There are fewer slices than trips: no error where no elements of them are read."""
+class MissingElementsError(ExpectedError):
+    """Of slices that are missing, or of a value of which the extents are read.
+
+    A value of which no elements are read need not be computed, and its error goes with it.
+    """
 
 
 class TooLongError(Exception):
@@ -82,7 +85,7 @@ class RandomLoop:
                 k = int(self.count.at(outside)) - 1 - k
             whole = value.at(outside)
             if k >= whole.shape[axis]:
-                raise MissingSliceError
+                raise MissingElementsError
             return np.asarray(np.take(whole, k, axis))
 
         shape = value.shape[:axis] + value.shape[axis + 1 :]

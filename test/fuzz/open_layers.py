@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from loopc import network as trt
 from network_layers import BINARY, COMPARE, LOGIC, Array, Trips, Value, loops_of
-from network_programs import ExpectedError, TooLongError
+from network_programs import ExpectedError, MissingElementsError, TooLongError
 
 EW, Unary, Reduce = trt.ElementWiseOperation, trt.UnaryOperation, trt.ReduceOperation
 Sample, Gather, Act = trt.SampleMode, trt.GatherMode, trt.ActivationType
@@ -220,8 +220,14 @@ class OpenLayers:
         return self.between(value, -8, 8)
 
     def shape_of(self, a: Value) -> Value:
-        return self.value(self.net.add_shape(a.tensor), [a], lambda x: np.array(x.shape, np.int64),
-                          (len(a.shape),), np.int64)  # fmt: skip
+        def work(trips: Trips) -> Array:
+            try:
+                return np.array(a.at(trips).shape, np.int64)
+            except ExpectedError as error:
+                raise MissingElementsError from error
+
+        tensor = self.net.add_shape(a.tensor).get_output(0)
+        return self.made(tensor, loops_of([a]), (len(a.shape),), np.int64, work)
 
     def extent_of(self, a: Value, axis: int) -> Value:
         """The extent as a 0-D INT64."""

@@ -38,7 +38,7 @@ from network_programs import (
     AND,
     LESS,
     ExpectedError,
-    MissingSliceError,
+    MissingElementsError,
     RandomLoop,
     TooLongError,
 )
@@ -301,7 +301,7 @@ def expectation(made: OpenNetwork, feeds: dict[str, Array]) -> tuple[str, list[A
         return "too long", []
     except UnclearError:
         return "unclear", []
-    except MissingSliceError:
+    except MissingElementsError:
         return "unread error", []
     except ExpectedError:
         return "same error", []

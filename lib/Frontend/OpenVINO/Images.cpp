@@ -30,6 +30,7 @@ struct Interpolation {
   void readNewVersion();
   void readMode();
   void pad();
+  Value wholeScales(Value scales);
   void run();
 
 private:
@@ -78,14 +79,16 @@ void Interpolation::readNewVersion() {
     for (int64_t k = 0; k < rank; ++k)
       axes.push_back(k);
   if (how == "scales")
-    scales = l.cast(l.in(isNew ? 1 : 2), l.builder().getF32Type());
+    scales = wholeScales(l.cast(l.in(isNew ? 1 : 2), l.builder().getF32Type()));
   else
     sizes = l.toI64(l.in(1));
 }
 
 /// What a mode stands for besides its kernel.
 void Interpolation::readMode() {
-  antialiases = l.boolean("antialias", false) && mode != "nearest";
+  // Of the other modes OpenVINO does not look at it.
+  antialiases = l.boolean("antialias", false) && mode == "linear";
+  excludesOutside = antialiases;
   if (mode == "linear_onnx")
     mode = "linear";
   if (mode == "bilinear_pillow" || mode == "bicubic_pillow") {
@@ -106,6 +109,22 @@ void Interpolation::pad() {
   llvm::append_range(pads, end);
   if (llvm::any_of(pads, [](int64_t p) { return p != 0; }))
     x = l.node("Pad", {x, l.ints(pads)});
+}
+
+/// `scales`, a little larger where the new extent would be just below a whole
+/// number: a quotient of two extents is rounded.
+Value Interpolation::wholeScales(Value scales) {
+  SmallVector<Value> extents;
+  for (int64_t axis : axes)
+    extents.push_back(l.extentOf(x, axis));
+  Type f64 = l.builder().getF64Type();
+  Value from = l.cast(l.concat(extents), f64);
+  auto newExtents = [&](Value scales) {
+    return l.node("Floor", {l.node("Mul", {from, l.cast(scales, f64)})});
+  };
+  Value larger = l.node("Add", {scales, l.scalarLike(scales, 1e-6)});
+  Value isLonger = l.node("Less", {newExtents(scales), newExtents(larger)});
+  return l.node("Where", {isLonger, larger, scales});
 }
 
 /// `x` with the axes that have these numbers in `axes` resized.
@@ -193,23 +212,45 @@ static void importInterpolate(LayerImport &l) {
     op.run();
 }
 
+/// Adds two elements of the edge on each side of `x`, and moves the points of
+/// `grid` as much: what surrounds a point beyond the edge is then the edge's
+/// element for each by itself, where ONNX moves the point to the edge.
+static void extendEdges(LayerImport &l, Value &x, Value &grid, bool aligns) {
+  Ints pads{0, 0, 2, 2, 0, 0, 2, 2};
+  Value extents = l.concat({l.extentOf(x, 3), l.extentOf(x, 2)});
+  if (aligns)
+    extents = l.node("Sub", {extents, l.ints({1})});
+  Value longer = l.node("Add", {extents, l.ints({4})});
+  x = l.node("Pad", {x, l.ints(pads)}, {l.attr("mode", StringRef("edge"))});
+  auto real = [&](Value value) {
+    return l.cast(value, LayerImport::element(grid));
+  };
+  grid = l.node("Mul", {grid, l.node("Div", {real(extents), real(longer)})});
+}
+
 static void importGridSample(LayerImport &l) {
   StringRef mode = l.str("mode", "bilinear");
   l.expect("mode", mode, {"bilinear", "nearest", "bicubic"});
   StringRef padding = l.str("padding_mode", "zeros");
-  Value x = l.in(0);
+  Value x = l.in(0), grid = l.cast(l.in(1), l.element(x));
+  bool aligns = l.boolean("align_corners", false);
   StringRef name = mode == "bilinear"  ? "linear"
                    : mode == "bicubic" ? "cubic"
                                        : mode;
-  l.set(l.node(
-      "GridSample", {x, l.cast(l.in(1), l.element(x))},
-      {l.attr("mode", name), l.attr("padding_mode", padding),
-       l.attr("align_corners", int(l.boolean("align_corners", false)))}));
+  if (mode == "bicubic" && padding == "border" && l.rank(x) == 4)
+    extendEdges(l, x, grid, aligns);
+  l.set(l.node("GridSample", {x, grid},
+               {l.attr("mode", name), l.attr("padding_mode", padding),
+                l.attr("align_corners", int(aligns))}));
 }
 
+/// The largest of the interpolated points, and of 0; ONNX's maximum is that of
+/// the elements around the points, each with its part.
 static void importROIAlign(LayerImport &l) {
   StringRef mode = l.str("mode", "avg");
   l.expect("mode", mode, {"avg", "max"});
+  if (mode == "max")
+    mode = "interpolated_max";
   // Version 3 knows one way only.
   StringRef aligned =
       l.layer.opset() < 9 ? "asymmetric" : l.str("aligned_mode", "asymmetric");

@@ -151,7 +151,8 @@ bool LayerImport::isRanked(Value value) {
 int64_t LayerImport::rank(Value value) {
   if (auto type = dyn_cast<RankedTensorType>(value.getType()))
     return type.getRank();
-  fail() << "the rank of an input is not known when the model is compiled";
+  fail(Diag::UnsupportedNode)
+      << "the rank of an input is not known when the model is compiled";
   return 0;
 }
 

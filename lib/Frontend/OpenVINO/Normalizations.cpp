@@ -63,6 +63,11 @@ static void importNormalizeL2(LayerImport &l) {
     axes = l.unsqueeze(axes, {0});
   StringRef mode = l.str("eps_mode", "add");
   l.expect("eps_mode", mode, {"add", "max"});
+  // Each element by itself is 1, the documentation says, whatever `eps` is.
+  if (std::optional<Ints> known = l.constantOf(axes); known && known->empty()) {
+    Value isZero = l.node("Equal", {x, l.scalarLike(x, 0)});
+    return l.set(l.cast(l.node("Not", {isZero}), LayerImport::element(x)));
+  }
   Value eps = l.scalarLike(x, l.number("eps"));
   Value sum = reduce(l, "ReduceSum", l.node("Mul", {x, x}), axes);
   sum = l.node(mode == "add" ? "Add" : "Max", {sum, eps});

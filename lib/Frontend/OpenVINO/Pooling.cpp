@@ -16,133 +16,154 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::openvino;
 
-static SmallVector<NamedAttribute> poolAttributes(LayerImport &l) {
-  SmallVector<NamedAttribute> attrs;
-  Ints kernel = l.integers("kernel");
-  Ints ones(kernel.size(), 1), zeros(kernel.size(), 0);
-  Ints begin = l.integers("pads_begin", zeros),
-       end = l.integers("pads_end", zeros);
-  std::string mode = l.str("auto_pad", "explicit").lower();
-  std::string rounding = l.str("rounding_type", "floor").lower();
+namespace {
+/// The windows of MaxPool and AvgPool, as ONNX's operators with rounding down
+/// have them: a window that rounding up adds is one in more padding.
+struct PoolWindows {
+  explicit PoolWindows(LayerImport &l, Value x);
+
+  SmallVector<NamedAttribute> attributes() const;
+  /// `pooled` without windows that begin in the padding behind, where the layer
+  /// rounds as torch does.
+  Value begunInside(Value pooled) const;
+  /// True if a window may have nothing but padding.
+  bool mayBeEmpty() const;
+
+  bool isPadded; ///< whether the layer itself pads
+
+private:
+  void roundUp();
+
+  LayerImport &l;
+  Value x;
+  std::string mode, rounding;
+  Ints kernel, strides, dilations, begin, end;
+};
+} // namespace
+
+PoolWindows::PoolWindows(LayerImport &l, Value x)
+    : l(l), x(x), mode(l.str("auto_pad", "explicit").lower()),
+      rounding(l.str("rounding_type", "floor").lower()),
+      kernel(l.integers("kernel")) {
   l.expect("auto_pad", mode,
            {"explicit", "notset", "same_upper", "same_lower", "valid"});
   l.expect("rounding_type", rounding, {"floor", "ceil", "ceil_torch"});
-  attrs.push_back(l.attr("kernel_shape", ArrayRef<int64_t>(kernel)));
-  attrs.push_back(
-      l.attr("strides", ArrayRef<int64_t>(l.integers("strides", ones))));
-  attrs.push_back(
-      l.attr("dilations", ArrayRef<int64_t>(l.integers("dilations", ones))));
-  if (mode == "same_upper" || mode == "same_lower" || mode == "valid") {
-    attrs.push_back(l.attr("auto_pad", StringRef(mode).upper()));
-  } else {
-    llvm::append_range(begin, end);
-    attrs.push_back(l.attr("pads", ArrayRef<int64_t>(begin)));
-    attrs.push_back(l.attr("ceil_mode", int(rounding != "floor")));
-  }
-  return attrs;
-}
-
-/// What ONNX leaves out of `pooled`, rounded up: a window that begins in the
-/// padding behind, which has nothing but `filler`. Rounding as torch does
-/// leaves it out, too.
-static Value addOutside(LayerImport &l, Value x, Value pooled, Value filler) {
-  Ints kernel = l.integers("kernel");
   Ints ones(kernel.size(), 1), zeros(kernel.size(), 0);
-  Ints strides = l.integers("strides", ones),
-       dilations = l.integers("dilations", ones);
-  Ints begin = l.integers("pads_begin", zeros),
-       end = l.integers("pads_end", zeros);
-  StringRef mode = l.str("auto_pad", "explicit");
-  bool isExplicit =
-      mode.equals_insensitive("explicit") || mode.equals_insensitive("notset");
-  if (!isExplicit || l.isBad ||
-      !l.str("rounding_type", "floor").equals_insensitive("ceil") ||
-      llvm::all_of(end, [](int64_t pad) { return pad == 0; }))
-    return pooled;
-  int64_t rank = l.rank(x);
+  strides = l.integers("strides", ones);
+  dilations = l.integers("dilations", ones);
+  begin = l.integers("pads_begin", zeros);
+  end = l.integers("pads_end", zeros);
+  bool isSame = mode == "same_upper" || mode == "same_lower";
+  if (mode == "valid")
+    begin = end = zeros;
+  auto isSome = [](int64_t pad) { return pad != 0; };
+  isPadded = isSame || llvm::any_of(begin, isSome) || llvm::any_of(end, isSome);
+  if (isSame)
+    rounding = "floor";
   // What is wrong with these the pooling says.
   for (ArrayRef<int64_t> each :
-       {ArrayRef(kernel), ArrayRef(strides), ArrayRef(dilations),
-        ArrayRef(begin), ArrayRef(end)})
-    if (each.size() + 2 != static_cast<size_t>(rank) ||
-        !llvm::all_of(each, llvm::isInt<32>))
-      return pooled;
-  SmallVector<Value> more{l.ints({0, 0})};
-  bool isAny = false;
-  for (auto [k, size] : llvm::enumerate(kernel)) {
-    int64_t stride = strides[k], extent = l.extent(x, k + 2);
-    int64_t slack = begin[k] + end[k] - (size - 1) * dilations[k] - 1;
-    if (stride < 1)
-      return pooled;
+       {ArrayRef(strides), ArrayRef(dilations), ArrayRef(begin), ArrayRef(end)})
+    if (each.size() != kernel.size() || !llvm::all_of(each, llvm::isInt<31>))
+      return;
+  if (!l.isBad && rounding != "floor" &&
+      l.rank(x) == static_cast<int64_t>(kernel.size()) + 2)
+    roundUp();
+}
+
+void PoolWindows::roundUp() {
+  for (size_t k = 0; k < kernel.size(); ++k) {
+    int64_t stride = std::max<int64_t>(strides[k], 1), more = stride - 1;
+    int64_t extent = l.extent(x, k + 2);
+    // No more than the last window needs, where that is known.
     if (ShapedType::isStatic(extent)) {
-      int64_t last = llvm::divideCeilSigned(extent + slack, stride) * stride;
-      isAny |= last >= extent + begin[k];
-      more.push_back(l.ints({last >= extent + begin[k]}));
+      int64_t span =
+          extent + begin[k] + end[k] - (kernel[k] - 1) * dilations[k] - 1;
+      more =
+          std::min(more, llvm::divideCeilSigned(span, stride) * stride - span);
+    }
+    end[k] += more;
+  }
+}
+
+SmallVector<NamedAttribute> PoolWindows::attributes() const {
+  Ints pads(begin);
+  llvm::append_range(pads, end);
+  bool isSame = mode == "same_upper" || mode == "same_lower";
+  return {l.attr("kernel_shape", ArrayRef<int64_t>(kernel)),
+          l.attr("strides", ArrayRef<int64_t>(strides)),
+          l.attr("dilations", ArrayRef<int64_t>(dilations)),
+          isSame ? l.attr("auto_pad", StringRef(mode).upper())
+                 : l.attr("pads", ArrayRef<int64_t>(pads))};
+}
+
+bool PoolWindows::mayBeEmpty() const {
+  for (size_t k = 0; k < std::min(kernel.size(), end.size()); ++k)
+    if (std::max(begin[k], end[k]) > (kernel[k] - 1) * dilations[k])
+      return true;
+  return false;
+}
+
+Value PoolWindows::begunInside(Value pooled) const {
+  if (rounding != "ceil_torch" || l.isBad)
+    return pooled;
+  for (size_t k = 0; k < kernel.size(); ++k) {
+    int64_t axis = k + 2, stride = strides[k], extent = l.extent(x, axis);
+    if (stride < 2)
+      continue;
+    Ints count{llvm::divideCeilSigned(extent + begin[k], stride)};
+    if (ShapedType::isStatic(extent)) {
+      pooled = l.slice(pooled, 0, count[0], axis);
       continue;
     }
-    isAny = true;
-    Value from = l.extentOf(x, k + 2);
-    auto add = [&](Value value, int64_t number) {
-      return l.node("Add", {value, l.ints({number})});
-    };
-    Value steps =
-        l.node("Div", {add(from, slack + stride - 1), l.ints({stride})});
-    Value isOutside =
-        l.node("GreaterOrEqual",
-               {l.node("Mul", {steps, l.ints({stride})}), add(from, begin[k])});
-    more.push_back(l.toI64(isOutside));
+    Value reach =
+        l.node("Add", {l.extentOf(x, axis), l.ints({begin[k] + stride - 1})});
+    Value last = l.node("Div", {reach, l.ints({stride})});
+    pooled = l.node("Slice", {pooled, l.ints({0}), last, l.ints({axis})});
   }
-  if (!isAny)
-    return pooled;
-  Ints front(rank, 0);
-  more.insert(more.begin(), l.ints(front));
-  std::optional<Ints> known;
-  Ints all;
-  for (Value part : more) {
-    known = l.constantOf(part);
-    if (!known)
-      break;
-    all.append(*known);
-  }
-  return l.node("Pad", {pooled, known ? l.ints(all) : l.concat(more), filler});
+  return pooled;
 }
 
 /// Indices count in the input from `axis` on.
 static void importMaxPool(LayerImport &l) {
   Value x = l.in(0);
-  SmallVector<NamedAttribute> attrs = poolAttributes(l);
+  PoolWindows windows(l, x);
   bool hasIndices = l.layer.outputs.size() > 1;
-  auto filler = [&] {
-    Type type = LayerImport::element(x);
-    double least = -std::numeric_limits<double>::infinity();
-    if (auto integer = dyn_cast<IntegerType>(type))
-      least = integer.isUnsigned() ? 0 : -std::ldexp(1, integer.getWidth() - 1);
-    return l.scalar(type, least);
-  };
+  SmallVector<Value> found =
+      l.nodes("MaxPool", {x}, windows.attributes(), hasIndices ? 2 : 1);
+  auto type = dyn_cast<FloatType>(LayerImport::element(x));
+  if (windows.mayBeEmpty() && type) {
+    auto least = APFloat::getLargest(type.getFloatSemantics(), true);
+    found[0] =
+        l.node("Max", {found[0], l.scalarLike(x, least.convertToDouble())});
+  }
+  l.set(windows.begunInside(found[0]));
   if (!hasIndices)
-    return l.set(addOutside(l, x, l.node("MaxPool", {x}, attrs), filler()));
-  Type type = l.elementAttr("index_element_type", "i64");
+    return;
+  Type number = l.elementAttr("index_element_type", "i64");
   int64_t axis = l.axisOf(l.integer("axis", 0), l.rank(x));
-  SmallVector<Value> found = l.nodes("MaxPool", {x}, attrs, 2);
   Value indices = found[1];
+  if (windows.mayBeEmpty())
+    indices = l.node("Max", {indices, l.scalarInt(0)});
   if (axis) {
     Value inner =
         l.node("ReduceProd", {l.node("Shape", {x}, {l.attr("start", axis)})},
                {l.attr("keepdims", 0)});
     indices = l.node("Mod", {indices, inner});
   }
-  indices = addOutside(l, x, indices, l.scalarInt(-1));
-  l.set(addOutside(l, x, found[0], filler()));
-  l.set(l.cast(indices, type));
+  l.set(l.cast(windows.begunInside(indices), number));
 }
 
+/// Without `exclude-pad` a mean is the sum by the kernel's size, also where the
+/// window reaches behind the padding, but where there is no padding at all.
 static void importAvgPool(LayerImport &l) {
-  SmallVector<NamedAttribute> attrs = poolAttributes(l);
-  const char *name = l.hasAttr("exclude-pad") ? "exclude-pad" : "exclude_pad";
-  attrs.push_back(l.attr("count_include_pad", int(!l.boolean(name, false))));
   Value x = l.in(0);
-  l.set(
-      addOutside(l, x, l.node("AveragePool", {x}, attrs), l.scalarLike(x, 0)));
+  PoolWindows windows(l, x);
+  const char *name = l.hasAttr("exclude-pad") ? "exclude-pad" : "exclude_pad";
+  bool excludes = l.boolean(name, false);
+  SmallVector<NamedAttribute> attrs = windows.attributes();
+  attrs.push_back(
+      l.attr("count_include_pad", int(!excludes && windows.isPadded)));
+  l.set(windows.begunInside(l.node("AveragePool", {x}, attrs)));
 }
 
 /// Windows that are cut out one by one; more are read by a table.

@@ -133,6 +133,9 @@ template <bool IsGrouped> static void importDeconvolution(LayerImport &l) {
   int64_t groups = IsGrouped ? takeGroups(l, weights) : 1;
   int64_t spatial = std::max<int64_t>(l.rank(weights) - 2, 0);
   SmallVector<NamedAttribute> attrs = windowAttributes(l, spatial);
+  // Pads are for an output shape to be had; without one there are none.
+  llvm::erase_if(
+      attrs, [](NamedAttribute attr) { return attr.getName() == "auto_pad"; });
   attrs.push_back(l.attr("group", groups));
   Ints extra = l.integers("output_padding", Ints(spatial, 0));
   if (l.isBad || extra.size() != static_cast<size_t>(spatial))
@@ -142,9 +145,8 @@ template <bool IsGrouped> static void importDeconvolution(LayerImport &l) {
     if (l.isBad || shape.size() != extra.size())
       return (void)(l.fail() << "the output shape does not fit the rank");
     std::string mode = l.str("auto_pad", "explicit").lower();
-    llvm::erase_if(attrs, [](NamedAttribute attr) {
-      return attr.getName() == "pads" || attr.getName() == "auto_pad";
-    });
+    llvm::erase_if(
+        attrs, [](NamedAttribute attr) { return attr.getName() == "pads"; });
     if (mode == "same_upper" || mode == "same_lower") {
       // Which side gets the odd one is the other way round in ONNX.
       attrs.push_back(l.attr("auto_pad", mode == "same_upper" ? "SAME_LOWER"

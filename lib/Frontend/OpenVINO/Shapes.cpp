@@ -152,7 +152,11 @@ static void importUnsqueeze(LayerImport &l) {
 static void importBroadcast(LayerImport &l) {
   Value x = l.in(0), shape = vectorOf(l, l.in(1));
   std::string mode = l.str("mode", "numpy").lower();
-  l.expect("mode", mode, {"numpy", "explicit", "bidirectional", "pdpd"});
+  l.expect("mode", mode,
+           {"numpy", "explicit", "none", "bidirectional", "pdpd"});
+  // OpenVINO writes version 1's so.
+  if (mode == "none")
+    mode = "explicit";
   int64_t axis = 0;
   if (mode == "explicit" || mode == "pdpd") {
     Value target = shape;

@@ -11,6 +11,7 @@
 #include "Framework/ShapeUtils.h"
 #include "NN/Contraction.h"
 #include "Vision.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -47,9 +48,15 @@ struct PointRange {
   OpFoldResult number;
 };
 
+/// What a bin becomes: the mean of the interpolated points, the largest of the
+/// elements around them, each with its part (ONNX), or the largest of the
+/// points and of 0 (OpenVINO: `interpolated_max`).
+enum class BinMode { Mean, Max, InterpolatedMax };
+
 struct RoiAlign {
   NodeLowering &l;
-  bool isHalfPixel, isMax;
+  bool isHalfPixel;
+  BinMode mode;
   int64_t height, width, ratio;
   double scale;
   Type compute;
@@ -67,15 +74,16 @@ struct RoiAlign {
                 const PointRange &range, Value i) const;
   Value sample(ValueRange imageAndChannel, const Between &row,
                const Between &column) const;
+  /// Of two points.
   Value combine(Value x, Value y) const {
     ScalarBuilder s(l.b, l.b.getLoc());
-    return isMax ? s.max(x, y) : s.add(x, y);
+    return mode == BinMode::Mean ? s.add(x, y) : s.max(x, y);
   }
   Value finish(const Samples &samples, const PointRange &columns,
                const PointRange &rows, Value sum) const;
   Value start() const {
     ScalarBuilder s(l.b, l.b.getLoc());
-    return number(s, isMax ? -INFINITY : 0);
+    return number(s, mode == BinMode::Max ? -INFINITY : 0);
   }
   Value pool(ValueRange at, Value batch) const;
   Value poolChannels(ValueRange at, Value batch, Value result) const;
@@ -167,7 +175,9 @@ Value RoiAlign::sample(ValueRange imageAndChannel, const Between &row,
           elementAt(l, l.in(0), {imageAndChannel[0], imageAndChannel[1], r, c}),
           compute);
       value = s.mul(s.mul(rowPart, part), value);
-      result = result ? combine(result, value) : value;
+      result = !result                ? value
+               : mode == BinMode::Max ? s.max(result, value)
+                                      : s.add(result, value);
     }
   return result;
 }
@@ -177,9 +187,9 @@ Value RoiAlign::finish(const Samples &samples, const PointRange &columns,
   ScalarBuilder s(l.b, l.b.getLoc());
   Value count = s.mul(samples.counts[0], samples.counts[1]),
         zero = number(s, 0);
-  if (!isMax)
+  if (mode == BinMode::Mean)
     return s.div(sum, s.max(count, number(s, 1)));
-  if (ratio > 0)
+  if (ratio > 0 || mode == BinMode::InterpolatedMax)
     return sum;
   // Points outside of the image count as 0.
   auto leavesOut = [&](const PointRange &range, Value all) {
@@ -264,12 +274,17 @@ static LogicalResult lowerRoiAlign(NodeLowering &l) {
       l.node.getSinceVersion() < 16
           ? "output_half_pixel"
           : l.stringAttr("coordinate_transformation_mode", "half_pixel");
-  if ((mode != "avg" && mode != "max") ||
+  auto binMode = llvm::StringSwitch<std::optional<BinMode>>(mode)
+                     .Case("avg", BinMode::Mean)
+                     .Case("max", BinMode::Max)
+                     .Case("interpolated_max", BinMode::InterpolatedMax)
+                     .Default(std::nullopt);
+  if (!binMode ||
       (coordinates != "half_pixel" && coordinates != "output_half_pixel"))
     return l.refuse("unknown mode '" + mode + "' or '" + coordinates + "'");
   RoiAlign align = {l,
                     coordinates == "half_pixel",
-                    mode == "max",
+                    *binMode,
                     l.intAttr("output_height", 1),
                     l.intAttr("output_width", 1),
                     l.intAttr("sampling_ratio", 0),

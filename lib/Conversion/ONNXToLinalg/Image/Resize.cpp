@@ -56,8 +56,10 @@ static Value originalPlace(ScalarBuilder &s, const Options &options,
                     s.div(s.mul(x, steps(from)), steps(to)));
   if (mode == "asymmetric")
     return s.div(x, axis.scale);
+  // An axis that stays as it is is not moved.
   if (mode == "tf_half_pixel_for_nn")
-    return s.div(s.add(x, half), axis.scale);
+    return s.select(s.equal(axis.scale, one), x,
+                    s.div(s.add(x, half), axis.scale));
   if (mode == "pytorch_half_pixel")
     return s.select(isPoint, number(0), halfPixel());
   if (mode == "half_pixel_symmetric") {

@@ -1,0 +1,189 @@
+# ===- ir_layers.py - OpenVINO's layers with any attributes, anywhere -----------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
+"""Runs random layers of OpenVINO IR by themselves, in TensorIterators, Loops and Ifs.
+
+    ir_layers.py --seeds 0:66                    a layer of each kind
+    ir_layers.py --seeds 0:6600 --filter pool    those whose name has a match
+    ir_layers.py --seeds 0:66 --keep /tmp        failing models, with inputs as .npz
+
+What random_ir_layers.py makes is computed by OpenVINO's CPU runtime, each layer by itself: its own
+loops are not asked. Where loopc has something else, OpenVINO's reference is asked, which has some
+of the layers. A line is printed for each failure: wrong, refused, failed or crashed. A layer
+that OpenVINO does not compute is unfit; one that loopc says it lacks is lacking. -v says which, and
+why.
+
+Exit status: 0; 1 with a failure; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "conformance"))
+
+import cases
+import compiling
+import engines
+import numpy as np
+import transplants
+
+#: Verdicts that are loopc's fault.
+BAD = ("wrong", "failed", "refused", "crashed")
+PLACES = ("alone", "iterator", "loop", "branch")
+
+
+def _layer(seed: int) -> Any:
+    warnings.simplefilter("ignore")
+    import random_ir_layers
+
+    return random_ir_layers.random_layer(seed)
+
+
+def _evaluated(model: Any, feeds: dict[str, Any]) -> list[Any]:
+    """By OpenVINO's reference."""
+    import openvino
+
+    results = [openvino.Tensor(port.element_type, openvino.Shape([])) for port in model.outputs]
+    given = [feeds[port.get_any_name()] for port in model.inputs]
+    if not model.evaluate(results, [openvino.Tensor(np.ascontiguousarray(v)) for v in given]):
+        raise ValueError("OpenVINO's reference has not all of the layers")
+    return [np.array(result.data) for result in results]
+
+
+def answers(seed: int, place: str, by_reference: bool) -> engines.Outcome:
+    """What OpenVINO makes of the sets that count in a place; each set's outputs."""
+    try:
+        import openvino
+        import random_ir_layers as layers
+
+        layer = _layer(seed)
+        sets = layer.sets
+        if place == "iterator":
+            sets = layers.in_iterator(layer, layers.Draw(seed), False, False).sets
+        config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+        model, _ = layers.alone(layer, sets[0])
+        compiled = openvino.Core().compile_model(model, "CPU", config)
+        found = []
+        for one in sets:
+            feeds = {f"x{k}": v for k, v in enumerate(one) if k not in layer.constants}
+            if by_reference:
+                found.append(_evaluated(model, feeds))
+            else:
+                results = compiled(feeds)
+                found.append([np.array(results[port]) for port in compiled.outputs])
+        return engines.Outcome(values=found)
+    except Exception as error:  # OpenVINO's errors have no common base.
+        return engines.Outcome(error=f"{type(error).__name__}: {error}")
+
+
+def write(seed: int, place: str, is_open: bool, stacks: bool, path: str) -> engines.Outcome:
+    """Writes a model, and its inputs beside it; says how many outputs are stacked."""
+    try:
+        import openvino
+        import random_ir_layers as layers
+
+        placed = layers.PLACES[place](_layer(seed), layers.Draw(seed), is_open, stacks)
+        openvino.save_model(placed.model, path, compress_to_fp16=False)
+        np.savez(path.removesuffix(".xml"), **placed.feeds)
+        return engines.Outcome(values=[placed.stacked])
+    except Exception as error:
+        return engines.Outcome(error=f"{type(error).__name__}: {error}")
+
+
+class Judge:
+    """Runs layers in places, and counts how that ends."""
+
+    def __init__(self, folder: pathlib.Path, verbose: bool, level: int) -> None:
+        self._folder, self._verbose, self._level = folder, verbose, level
+        self.count: collections.Counter[str] = collections.Counter()
+
+    def _tell(self, verdict: str, what: str, problem: str = "") -> None:
+        self.count[verdict] += 1
+        if verdict in BAD or (self._verbose and verdict != "same"):
+            print(f"{what}: {verdict}: {problem[:400]}", flush=True)
+
+    def run(self, seed: int, place: str, is_open: bool) -> None:
+        """One layer in one place."""
+        layer = _layer(seed)
+        what = f"{seed} {layer.name} {place}{' open' if is_open else ''}"
+        theirs = engines.worker(answers, 60.0).ask((seed, place, False))
+        if theirs.values is None:
+            return self._tell("unfit", what, str(theirs.error))
+        sets = theirs.values
+        stacks = all([a.shape for a in one] == [a.shape for a in sets[0]] for one in sets)
+        path = self._folder / f"{seed}-{place}{'-open' if is_open else ''}.xml"
+        made = engines.worker(write, 60.0).ask((seed, place, is_open, stacks, str(path)))
+        if made.values is None:
+            return self._tell("unfit", what, str(made.error))
+        feeds = dict(np.load(path.with_suffix(".npz")))
+        ours = engines.worker(transplants._run, 180.0).ask((str(path), feeds, self._level))
+        if ours.values is None:
+            verdict = "crashed" if ours.crashed else str(ours.error).partition(":")[0]
+            return self._tell(verdict, what, str(ours.error))
+        problem = self._differ(layer, ours.values, sets, made.values[0])
+        if problem:
+            theirs = engines.worker(answers, 60.0).ask((seed, place, True))
+            if theirs.values and not self._differ(
+                layer, ours.values, theirs.values, made.values[0]
+            ):
+                return self._tell("disputed", what, problem)
+        return self._tell("wrong" if problem else "same", what, problem or "")
+
+    @staticmethod
+    def _differ(layer: Any, got: list[Any], sets: list[Any], stacked: int) -> str | None:
+        """What is wrong with a model's results, beside those of each set."""
+        want = [*sets[-1], *(np.stack([one[k] for one in sets]) for k in range(stacked))]
+        tolerance = max(layer.tolerance, 5e-3 if any(a.dtype == np.float16 for a in want) else 0)
+        problem: str | None = cases.compare(list(got), want, tolerance, tolerance)
+        return problem
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--seeds", type=compiling.seed_range, default=range(66), metavar="A:B",
+                        help="layers A to B - 1")  # fmt: skip
+    parser.add_argument("--filter", default="", metavar="REGEX", help="layers of such a name")
+    parser.add_argument("--all", action="store_true", help="in every place, open and static")
+    parser.add_argument("--level", type=int, default=3, help="of optimisation (default 3)")
+    parser.add_argument("--keep", type=pathlib.Path, metavar="DIR", help="keep the models there")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say all that differs")
+    return parser.parse_args(argv)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs what the command line asks for and returns the exit status."""
+    compiling.set_environment()
+    options = _arguments(argv)
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        judge = Judge(options.keep or pathlib.Path(folder), options.verbose, options.level)
+        for seed in options.seeds:
+            if not re.search(options.filter, _layer(seed).name):
+                continue
+            forms = [(place, is_open) for place in PLACES for is_open in (False, True)]
+            for place, is_open in forms if options.all else [forms[(seed * 5 + seed // 66) % 8]]:
+                judge.run(seed, place, is_open)
+    parts = ", ".join(f"{number} {kind}" for kind, number in sorted(judge.count.items()))
+    print(f"{len(options.seeds)} layers in {time.monotonic() - began:.0f} s: {parts}")
+    return int(any(judge.count[kind] for kind in BAD))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
