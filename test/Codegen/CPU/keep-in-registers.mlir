@@ -275,3 +275,25 @@ func.func @shift(%n: i64, %r0: tensor<16xf32>, %taps: tensor<16xf32>, %new: tens
   }
   return %r : tensor<16xf32>
 }
+
+// Columns of what is too large for registers are read element by element: what
+// is computed of more than 16 stays a loop over memory.
+
+// CHECK-LABEL: func @columns
+// CHECK-NOT: vector.transfer_read
+// CHECK: linalg.generic
+func.func @columns(%x0: tensor<32x2xf32>, %n: i64) -> tensor<32x2xf32> {
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<32x2xf32>) {
+    %a = tensor.extract_slice %x[0, 0] [32, 1] [1, 1] : tensor<32x2xf32> to tensor<32xf32>
+    %b = tensor.extract_slice %x[0, 1] [32, 1] [1, 1] : tensor<32x2xf32> to tensor<32xf32>
+    %e = tensor.empty() : tensor<32xf32>
+    %least = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%a, %b : tensor<32xf32>, tensor<32xf32>) outs(%e : tensor<32xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %m = arith.minimumf %p, %q : f32
+      linalg.yield %m : f32
+    } -> tensor<32xf32>
+    %y = tensor.insert_slice %least into %x[0, 0] [32, 1] [1, 1] : tensor<32xf32> into tensor<32x2xf32>
+    loop.yield while(%c : i1) carried(%y : tensor<32x2xf32>)
+  }
+  return %r : tensor<32x2xf32>
+}

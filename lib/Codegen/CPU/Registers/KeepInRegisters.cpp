@@ -77,6 +77,7 @@ public:
 
 private:
   bool isSmall(Type type) const;
+  bool isColumnInMemory(Value tensor) const;
   bool matches(linalg::GenericOp op) const;
   static Operation *findCombiner(linalg::GenericOp op);
   static bool isReducedAsOne(linalg::GenericOp op);
@@ -173,6 +174,21 @@ bool RegisterKeeper::isReducedAsOne(linalg::GenericOp op) {
           combinesInAnyOrder(findCombiner(op)));
 }
 
+/// True for a column, or the like, of what is too large for registers: each of
+/// its elements is read by itself.
+bool RegisterKeeper::isColumnInMemory(Value tensor) const {
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || slice.getType().getRank() == 0 ||
+      isSmall(slice.getSourceType()))
+    return false;
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  int64_t axis = slice.getSourceType().getRank() - 1;
+  for (; dropped.test(axis); --axis)
+    if (slice.getSourceType().getDimSize(axis) != 1)
+      return true;
+  return !isConstantIntValue(slice.getMixedStrides()[axis], 1);
+}
+
 bool RegisterKeeper::matches(linalg::GenericOp op) const {
   if (!op.hasPureTensorSemantics() || op.getNumLoops() == 0)
     return false;
@@ -186,6 +202,9 @@ bool RegisterKeeper::matches(linalg::GenericOp op) const {
   for (OpOperand &operand : op->getOpOperands()) {
     Type type = operand.get().getType();
     if (isa<TensorType>(type) && !isSmall(type))
+      return false;
+    if (isColumnInMemory(operand.get()) &&
+        computeProduct(shapeOf(operand.get())) > kMaxRows)
       return false;
     if (op.getMatchingIndexingMap(&operand).getNumSymbols())
       return false;

@@ -76,13 +76,6 @@ static bool computesFunctions(LoopOp loop) {
   });
 }
 
-/// True for code that kernels of a GPU compute.
-static bool isForGPU(Operation *op) {
-  auto target = op->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>(
-      kTargetAttrName);
-  return target && !target.getChip().empty();
-}
-
 /// True where the body has no effects, but for checks.
 static bool onlyChecks(LoopOp loop) {
   return allNested(loop.getLoopBody(), [](Operation *op) {

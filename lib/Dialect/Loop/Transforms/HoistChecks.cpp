@@ -12,6 +12,7 @@
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -140,11 +141,34 @@ bool CheckHoisting::isNumber(Value value) {
   return linear && linear->isNumber();
 }
 
-/// True for the number of the iteration, or more by a constant.
+/// True for extents, numbers of iterations, and sums of them: neither has so
+/// many bits that a few of them wrap around.
+static bool isCount(Value value, unsigned depth = 4) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return *constant >= 0;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<LoopOp>(argument.getOwner()->getParentOp());
+    return loop && argument == loop.getCounter();
+  }
+  Operation *made = value.getDefiningOp();
+  bool isWide = value.getType().isIndex() || value.getType().isInteger(64);
+  if (depth == 0 || !isWide)
+    return false;
+  auto isOne = [&](Value operand) { return isCount(operand, depth - 1); };
+  if (isa<arith::MaxSIOp>(made))
+    return llvm::any_of(made->getOperands(), isOne);
+  return isa<tensor::DimOp>(made) ||
+         (isa<arith::AddIOp, arith::IndexCastOp, arith::MinSIOp>(made) &&
+          llvm::all_of(made->getOperands(), isOne));
+}
+
+/// True for the number of the iteration, or more by what is never negative.
 bool CheckHoisting::isNeverNegative(Value value) {
   std::optional<Linear> linear = linearOf(value);
   return linear && linear->factor == 1 && linear->constant >= 0 &&
-         linear->terms.empty();
+         llvm::all_of(linear->terms, [](auto term) {
+           return term.second && isCount(term.first);
+         });
 }
 
 /// select(i < 0, i + n, i)  ->  i
@@ -324,25 +348,26 @@ void CheckHoisting::hoist(Bound &bound, MutableArrayRef<Bound> later,
       computeBefore(given ? given : loop.getCounter(), iteration, known));
 }
 
+/// True if `value` is max(extent - 1, 0).
+static bool isLastOf(Value value, Value extent) {
+  if (std::optional<int64_t> last = getConstantIntValue(value))
+    return getConstantIntValue(extent) == *last + 1;
+  if (auto max = value.getDefiningOp<arith::MaxSIOp>())
+    if (matchPattern(max.getRhs(), m_Zero()))
+      value = max.getLhs();
+  if (auto sub = value.getDefiningOp<arith::SubIOp>())
+    return sub.getLhs() == extent && matchPattern(sub.getRhs(), m_One());
+  auto add = value.getDefiningOp<arith::AddIOp>();
+  APInt offset;
+  return add && add.getLhs() == extent &&
+         matchPattern(add.getRhs(), m_ConstantInt(&offset)) &&
+         offset.isAllOnes();
+}
+
 /// min(i, max(extent - 1, 0))  ->  i, which is below the extent.
 void CheckHoisting::foldClamps(Bound &bound) {
   if (!bound.compare)
     return;
-  Value extent = bound.compare.getRhs();
-  auto isLast = [&](Value value) {
-    if (std::optional<int64_t> last = getConstantIntValue(value))
-      return getConstantIntValue(extent) == *last + 1;
-    if (auto max = value.getDefiningOp<arith::MaxSIOp>())
-      if (matchPattern(max.getRhs(), m_Zero()))
-        value = max.getLhs();
-    if (auto sub = value.getDefiningOp<arith::SubIOp>())
-      return sub.getLhs() == extent && matchPattern(sub.getRhs(), m_One());
-    auto add = value.getDefiningOp<arith::AddIOp>();
-    APInt offset;
-    return add && add.getLhs() == extent &&
-           matchPattern(add.getRhs(), m_ConstantInt(&offset)) &&
-           offset.isAllOnes();
-  };
   auto isIndex = [&](Value value) {
     return value == bound.compare.getLhs() ||
            (bound.index.isNumber() && isNumber(value));
@@ -350,19 +375,42 @@ void CheckHoisting::foldClamps(Bound &bound) {
   SmallVector<Operation *> clamps;
   for (Operation &op : *loop.getLoopBody())
     if (isa<arith::MinUIOp, arith::MinSIOp>(op) && isIndex(op.getOperand(0)) &&
-        isLast(op.getOperand(1)))
+        isLastOf(op.getOperand(1), bound.compare.getRhs()))
       clamps.push_back(&op);
   for (Operation *clamp : clamps)
     rewriter.replaceOp(clamp, clamp->getOperand(0));
 }
 
+/// Behind a check that stays an index is one: min(i, max(extent - 1, 0)) is i.
+/// An extent that is known keeps its bound, by which an element may be read
+/// before the check (`needsNoCheck`); LLVM takes it away.
+static void foldClampsBehind(CheckOp check) {
+  auto compare = check.getCondition().getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != CmpIPredicate::ult ||
+      getConstantIntValue(compare.getRhs()))
+    return;
+  Value index = compare.getLhs();
+  for (Operation *user : llvm::make_early_inc_range(index.getUsers())) {
+    auto clamp = dyn_cast<arith::MinUIOp>(user);
+    if (!clamp || clamp.getLhs() != index ||
+        !isLastOf(clamp.getRhs(), compare.getRhs()))
+      continue;
+    clamp.getResult().replaceUsesWithIf(index, [&](OpOperand &use) {
+      Operation *reader =
+          check->getBlock()->findAncestorOpInBlock(*use.getOwner());
+      return reader && check->isBeforeInBlock(reader);
+    });
+  }
+}
+
 unsigned CheckHoisting::run() {
   b.setInsertionPoint(loop);
-  if (!loop.getTripCount() || loop.getCondition() ||
-      isa<TensorType>(loop.getTripCount().getType()) ||
-      isa<TensorType>(loop.getCounter().getType()))
+  if (isa<TensorType>(loop.getCounter().getType()))
     return 0;
   foldSigns();
+  if (!loop.getTripCount() || loop.getCondition() ||
+      isa<TensorType>(loop.getTripCount().getType()))
+    return 0;
   SmallVector<Bound> bounds;
   for (Operation &op : loop.getLoopBody()->without_terminator()) {
     if (auto check = dyn_cast<CheckOp>(op)) {
@@ -403,6 +451,9 @@ struct LoopHoistChecks : loopc::impl::LoopHoistChecksBase<LoopHoistChecks> {
       return markAllAnalysesPreserved();
     for (LoopOp loop : loops)
       numHoisted += CheckHoisting(rewriter, loop).run();
+    // Threads of a kernel may come to an access before one has checked.
+    if (!isForGPU(getOperation()))
+      getOperation().walk(foldClampsBehind);
   }
 };
 } // namespace

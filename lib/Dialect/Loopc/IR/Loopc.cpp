@@ -219,10 +219,12 @@ VectorUnit loopc::getVectorUnit(Operation *op) {
 }
 
 StringRef loopc::getChip(Operation *op) {
+  return isForGPU(op) ? getTarget(op).getChip() : StringRef(kDefaultChip);
+}
+
+bool loopc::isForGPU(Operation *op) {
   TargetAttr target = getTarget(op);
-  if (target && !target.getChip().empty())
-    return target.getChip();
-  return kDefaultChip;
+  return target && !target.getChip().empty();
 }
 
 void LoopcDialect::initialize() {

@@ -232,3 +232,65 @@ func.func @elements_of_messages(%n: i64, %x: tensor<?xi64>, %extent: index, %s0:
   }
   return %r : i64
 }
+
+// An index that counts from the number of an outer loop is not negative, so that
+// nothing counts from the end.
+// CHECK-LABEL: func @counts_on(
+// CHECK: loop.loop (%[[I:[^ ]+]] : index
+// CHECK: loop.loop (%[[J:[^ ]+]] : index
+// CHECK: %[[AT:.*]] = arith.addi %[[J]], %[[I]]
+// CHECK-NOT: arith.select
+// CHECK: tensor.extract %{{.*}}[%[[AT]]]
+func.func @counts_on(%n: index, %x: tensor<?xi64>, %s0: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  %extent = tensor.dim %x, %c0 : tensor<?xi64>
+  %r = loop.loop (%i : index, %c : i1) trips(%n : index) carried(%s = %s0 : i64) {
+    %t = loop.loop (%j : index, %d : i1) trips(%i : index) carried(%u = %s : i64) {
+      %k = arith.addi %j, %i : index
+      %isNegative = arith.cmpi slt, %k, %c0 : index
+      %fromEnd = arith.addi %k, %extent : index
+      %at = arith.select %isNegative, %fromEnd, %k : index
+      %ok = arith.cmpi ult, %at, %extent : index
+      loop.check %ok, "index {}"(%k : index)
+      %e = tensor.extract %x[%at] : tensor<?xi64>
+      %v = arith.addi %u, %e : i64
+      loop.yield while(%d : i1) carried(%v : i64)
+    }
+    loop.yield while(%c : i1) carried(%t : i64)
+  }
+  return %r : i64
+}
+
+// Behind a check of an index that data tell, the index needs no bound. One of a
+// known extent keeps it: what it reads may be moved in front of the check.
+// CHECK-LABEL: func @looked_up(
+// CHECK-SAME: %[[X:.*]]: tensor<?xi64>, %[[Y:.*]]: tensor<8xi64>
+// CHECK: loop.loop (%{{.*}} : index, %{{.*}} : i1) {{.*}} carried(%[[S:[^ ]+]] =
+// CHECK: loop.check {{.*}}, "index {}"(%[[S]] : index)
+// CHECK: tensor.extract %[[X]][%[[S]]]
+// CHECK: loop.check {{.*}}, "known {}"(%[[S]] : index)
+// CHECK: %[[SAFE:.*]] = arith.minui %[[S]]
+// CHECK: tensor.extract %[[Y]][%[[SAFE]]]
+func.func @looked_up(%x: tensor<?xi64>, %y: tensor<8xi64>, %n: index, %s0: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %c-1 = arith.constant -1 : index
+  %extent = tensor.dim %x, %c0 : tensor<?xi64>
+  %before = arith.addi %extent, %c-1 : index
+  %last = arith.maxsi %before, %c0 : index
+  %r = loop.loop (%i : index, %c : i1) trips(%n : index) carried(%s = %s0 : index) {
+    %ok = arith.cmpi ult, %s, %extent : index
+    loop.check %ok, "index {}"(%s : index)
+    %safe = arith.minui %s, %last : index
+    %e = tensor.extract %x[%safe] : tensor<?xi64>
+    %known = arith.cmpi ult, %s, %c8 : index
+    loop.check %known, "known {}"(%s : index)
+    %bound = arith.minui %s, %c7 : index
+    %f = tensor.extract %y[%bound] : tensor<8xi64>
+    %g = arith.addi %e, %f : i64
+    %next = arith.index_cast %g : i64 to index
+    loop.yield while(%c : i1) carried(%next : index)
+  }
+  return %r : index
+}

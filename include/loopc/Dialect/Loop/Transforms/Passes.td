@@ -130,7 +130,9 @@ def LoopHoistChecks : Pass<"loop-hoist-checks", "::mlir::func::FuncOp"> {
     does not change becomes one before the loop, of the trip count, where the
     iterations do nothing else that is seen outside, and where each of them
     will run. Which check fails, and with which values, stays as it was
-    (`loop_order`).
+    (`loop_order`). Numbers of iterations, and sums of them and of extents, do
+    not count from the end. Behind a check that stays, its index needs no bound
+    where the extent is open; in kernels of a GPU it keeps one.
 
     ```mlir
     loop.loop (%i : i64, %c : i1) trips(%n : i64) ... {

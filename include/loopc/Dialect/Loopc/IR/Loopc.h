@@ -53,6 +53,9 @@ VectorUnit getVectorUnit(mlir::Operation *op);
 /// kDefaultChip.
 llvm::StringRef getChip(mlir::Operation *op);
 
+/// True for code that kernels of a GPU compute.
+bool isForGPU(mlir::Operation *op);
+
 } // namespace loopc
 
 #endif // LOOPC_DIALECT_LOOPC_IR_LOOPC_H
