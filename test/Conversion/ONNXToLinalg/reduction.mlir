@@ -107,8 +107,8 @@ func.func @old_softmax(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
 
 // -----
 
-// A loop over what lies across the axis; of open planes over rows of each, which
-// are made of the one before in the result.
+// A loop over what lies across the axis, if that is known; of open planes over
+// rows of each, which are made of the one before in the result.
 // CHECK-LABEL: func.func @cumulative
 // CHECK: loop.loop {{.*}} carried({{.*}} : tensor<6xf32>) slices({{.*}} axis 1 -> tensor<6xf32>) collect(tensor<6x4xf32> axis 1)
 // CHECK: loop.loop {{.*}} carried({{.*}} : tensor<2x4xf32>) slices({{.*}} axis 1 -> tensor<2x4xf32>) collect(tensor<2x3x4xf32> axis 1)
@@ -125,4 +125,15 @@ func.func @cumulative(%x: tensor<2x3x4xf32>, %open: tensor<?x3x4xf32>) -> (tenso
   %t = onnx.node "CumSum"(%x, %first) since 14 : (tensor<2x3x4xf32>, tensor<i64>) -> tensor<2x3x4xf32>
   %u = onnx.node "CumSum"(%open, %one) since 14 : (tensor<?x3x4xf32>, tensor<i64>) -> tensor<?x3x4xf32>
   return %r, %s, %t, %u : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<?x3x4xf32>
+}
+
+// -----
+
+// An open axis is none that the state has; small floats are summed up in f32.
+// CHECK-LABEL: func.func @cumulative_rows
+// CHECK: loop.loop {{.*}} carried({{.*}} : tensor<4xf32>) slices({{.*}} axis 0 -> tensor<4xf16>) collect(tensor<?x4xf16> axis 0)
+func.func @cumulative_rows(%x: tensor<?x4xf16>) -> tensor<?x4xf16> {
+  %first = onnx.constant dense<0> : tensor<i64>
+  %r = onnx.node "CumSum"(%x, %first) since 14 : (tensor<?x4xf16>, tensor<i64>) -> tensor<?x4xf16>
+  return %r : tensor<?x4xf16>
 }

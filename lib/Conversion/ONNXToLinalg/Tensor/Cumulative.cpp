@@ -277,17 +277,21 @@ static LogicalResult lowerCumulative(NodeLowering &l) {
   ArrayRef<OpFoldResult> all = dims;
   OpFoldResult outer = l.product(all.take_front(*axis));
   OpFoldResult inner = l.product(all.drop_front(*axis + 1));
-  bool inVectors = a.element == a.compute && a.element.isIntOrFloat() &&
-                   a.element.getIntOrFloatBitWidth() >= 8;
+  bool inVectors =
+      a.element.isIntOrFloat() && a.element.getIntOrFloatBitWidth() >= 8;
   bool isStatic = getConstantIntValue(l.product(all)).has_value();
   Value result;
   if (isConstantIntValue(inner, 1)) {
     value = reshapeByGroups(l, value, {outer, dims[*axis]});
     std::optional<int64_t> rows = getConstantIntValue(outer);
-    result = !inVectors || (rows && *rows < kMinColumns)
+    // Rows of open length whose elements are converted take longer as slices.
+    bool isOpenNarrow =
+        a.element != a.compute && !getConstantIntValue(dims[*axis]);
+    result = !inVectors || isOpenNarrow || (rows && *rows < kMinColumns)
                  ? accumulateRows(l, a, value, identity)
                  : accumulateSlices(l, a, value, 1, identity);
-  } else if (inVectors && isStatic && isConstantIntValue(outer, 1)) {
+  } else if (inVectors && isConstantIntValue(outer, 1) &&
+             getConstantIntValue(inner)) {
     value = reshapeByGroups(l, value, {dims[*axis], inner});
     result = accumulateSlices(l, a, value, 0, identity);
   } else {
