@@ -252,6 +252,24 @@ static bool unpacksIntegers(linalg::GenericOp op) {
                                                 arith::AndIOp, arith::ShRUIOp>);
 }
 
+/// True if `operand` is a constant whose axes `producer` puts into another
+/// order, and has the columns of a product: it is packed once, from where it
+/// is.
+static bool reordersConstant(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap sums = product.getMatchingIndexingMap(product.getDpsInitOperand(0));
+  auto yielded = dyn_cast<BlockArgument>(
+      producer.getBody()->getTerminator()->getOperand(0));
+  return yielded && yielded.getArgNumber() == 0 &&
+         producer.getNumDpsInputs() == 1 && sums.getNumResults() > 0 &&
+         sums.isProjectedPermutation() &&
+         producer.getDpsInputs()[0].getDefiningOp<arith::ConstantOp>() &&
+         llvm::all_of(producer.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isPermutation(); }) &&
+         product.getMatchingIndexingMap(operand).isFunctionOfDim(
+             sums.getDimPosition(sums.getNumResults() - 1));
+}
+
 /// True if `operand` is weights that `producer` makes of bytes for a product
 /// with several loops over the sum: of the numbers of one byte, each would be a
 /// tensor of its own.
@@ -328,6 +346,8 @@ static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
   };
   bool ofIntegers = isProduct(consumer) && multipliesIntegers(consumer);
   if (ofIntegers && sumsFloats(consumer) && unpacksIntegers(producer))
+    return true;
+  if (ofIntegers && !forKernels && reordersConstant(operand, producer))
     return true;
   if ((ofIntegers || (isProduct(consumer) && !sumsFloats(consumer))) &&
       isSmallInteger(getElementTypeOrSelf(operand->get())))

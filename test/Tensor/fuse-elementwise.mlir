@@ -179,6 +179,74 @@ func.func @bits_to_integers(%x: tensor<4x8xi8>, %y: tensor<3x8xi32>, %e: tensor<
   return %r : tensor<3x4xi32>
 }
 
+// Constant columns are packed once, from where they are; rows, and what a run
+// computes, are brought into the order that products want.
+// CHECK-LABEL: func @turned_constant(
+// CHECK: %[[W:.*]] = arith.constant
+// CHECK-NOT: linalg.generic
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]} ins(%{{.*}}, %[[W]] : tensor<?x3xi8>, tensor<4x3xi8>)
+// CHECK-NOT: linalg.generic
+// CHECK-LABEL: func @turned_rows(
+// CHECK-COUNT-2: linalg.generic
+// CHECK-LABEL: func @turned_argument(
+// CHECK-COUNT-2: linalg.generic
+func.func @turned_constant(%x: tensor<?x3xi8>, %z: tensor<?x4xi32>) -> tensor<?x4xi32> {
+  %w = arith.constant dense<[[1, 2, 3], [4, 5, 6], [7, 8, 9], [-1, -2, -3]]> : tensor<4x3xi8>
+  %e = tensor.empty() : tensor<3x4xi8>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<4x3xi8>) outs(%e : tensor<3x4xi8>) {
+  ^bb0(%b: i8, %o: i8):
+    linalg.yield %b : i8
+  } -> tensor<3x4xi8>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, k, n) -> (m, k)>, affine_map<(m, k, n) -> (k, n)>, affine_map<(m, k, n) -> (m, n)>], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %t : tensor<?x3xi8>, tensor<3x4xi8>) outs(%z : tensor<?x4xi32>) {
+  ^bb0(%b: i8, %c: i8, %o: i32):
+    %d = arith.extui %b : i8 to i32
+    %f = arith.extsi %c : i8 to i32
+    %m = arith.muli %d, %f : i32
+    %s = arith.addi %o, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<?x4xi32>
+  return %r : tensor<?x4xi32>
+}
+func.func @turned_rows(%x: tensor<3x?xi8>, %z: tensor<4x?xi32>) -> tensor<4x?xi32> {
+  %w = arith.constant dense<[[1, 2, 3, 4], [5, 6, 7, 8], [9, -1, -2, -3]]> : tensor<3x4xi8>
+  %e = tensor.empty() : tensor<4x3xi8>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<3x4xi8>) outs(%e : tensor<4x3xi8>) {
+  ^bb0(%b: i8, %o: i8):
+    linalg.yield %b : i8
+  } -> tensor<4x3xi8>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, k, n) -> (m, k)>, affine_map<(m, k, n) -> (k, n)>, affine_map<(m, k, n) -> (m, n)>], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%t, %x : tensor<4x3xi8>, tensor<3x?xi8>) outs(%z : tensor<4x?xi32>) {
+  ^bb0(%b: i8, %c: i8, %o: i32):
+    %d = arith.extui %b : i8 to i32
+    %f = arith.extsi %c : i8 to i32
+    %m = arith.muli %d, %f : i32
+    %s = arith.addi %o, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<4x?xi32>
+  return %r : tensor<4x?xi32>
+}
+func.func @turned_argument(%x: tensor<?x3xi8>, %w: tensor<4x3xi8>, %z: tensor<?x4xi32>) -> tensor<?x4xi32> {
+  %e = tensor.empty() : tensor<3x4xi8>
+  %t = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%w : tensor<4x3xi8>) outs(%e : tensor<3x4xi8>) {
+  ^bb0(%b: i8, %o: i8):
+    linalg.yield %b : i8
+  } -> tensor<3x4xi8>
+  %r = linalg.generic {indexing_maps = [affine_map<(m, k, n) -> (m, k)>, affine_map<(m, k, n) -> (k, n)>, affine_map<(m, k, n) -> (m, n)>], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %t : tensor<?x3xi8>, tensor<3x4xi8>) outs(%z : tensor<?x4xi32>) {
+  ^bb0(%b: i8, %c: i8, %o: i32):
+    %d = arith.extui %b : i8 to i32
+    %f = arith.extsi %c : i8 to i32
+    %m = arith.muli %d, %f : i32
+    %s = arith.addi %o, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<?x4xi32>
+  return %r : tensor<?x4xi32>
+}
+
 // What is computed of the rows of a product is computed in vectors, once, not
 // one by one for each tile of columns. Of few rows, and of few columns, as well
 // as of what is read along the columns, it is computed in the product.
