@@ -211,22 +211,26 @@ func.func @fresh(%run: !rt.run, %m: memref<?xf32>, %n: index) -> i32 {
 // CHECK: func.func private @dynamic_shared(%[[HANDLE:[^:]+]]: !rt.run, %[[TRIPS:[^:]+]]: index, %[[N:[^:]+]]: index, %[[M:[^:]+]]: memref<?xf32>)
 // CHECK: llvm.alloca
 // CHECK: %[[MANY:.*]] = arith.cmpi sgt
-// CHECK: %[[WORK:.*]] = scf.if %[[MANY]] -> (f64) {
+// CHECK: %[[DONE:.*]] = scf.if %[[MANY]] -> (i1) {
 // CHECK: arith.select
-// CHECK: } else {
-// CHECK: scf.yield %{{.*}} : f64
+// CHECK: %[[WORK:.*]] = arith.mulf
 // CHECK: %[[LEAST:.*]] = arith.constant 6.553600e+04 : f64
 // CHECK: %[[PAYS:.*]] = arith.cmpf oge, %[[WORK]], %[[LEAST]]
-// CHECK: %[[DONE:.*]] = scf.if %[[PAYS]] -> (i1) {
+// CHECK: %[[TRIED:.*]] = scf.if %[[PAYS]] -> (i1) {
 // CHECK: arith.constant 5.242880e+05 : f64
 // Outside of loops it comes once (2).
 // CHECK: %[[IS_LARGE:.*]] = arith.cmpf oge, %[[WORK]]
 // CHECK: %[[LARGE:.*]] = arith.select %[[IS_LARGE]], %c3_i32{{[^,]*}}, %c2_i32{{[^,]*}} : i32
-// CHECK: arith.constant 64 : i64
-// CHECK: arith.ceildivui
+// CHECK: arith.constant 63 : i64
+// CHECK: arith.addi
+// CHECK: arith.constant -64 : i64
+// CHECK: arith.andi
 // CHECK: %[[SHARED:.*]] = llvm.call @loopc_rt_try_parallel_for({{.*}}, %[[LARGE]])
 // CHECK: %[[IS_SHARED:.*]] = arith.cmpi ne, %[[SHARED]]
 // CHECK: scf.yield %[[IS_SHARED]]
+// CHECK: } else {
+// CHECK: scf.yield %false
+// CHECK: scf.yield %[[TRIED]]
 // CHECK: } else {
 // CHECK: scf.yield %false
 // CHECK: %[[LEFT:.*]] = arith.xori %[[DONE]]

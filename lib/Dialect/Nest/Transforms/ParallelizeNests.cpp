@@ -189,7 +189,7 @@ private:
   void fillPiece(Value begin, Value end, IRMapping &mapping);
   void makePrivateMemory(IRMapping &mapping);
   void dropPrivateMemory();
-  Value findWork(bool asksForThreads, const IRMapping &mapping);
+  template <typename Make> Value makeWhere(Value condition, Make make);
   Value isEnough(Value work, double least);
   Value chooseGrain(const IRMapping &mapping);
   LLVM::CallOp callInParallel(StringRef function, func::FuncOp body,
@@ -456,17 +456,24 @@ Value NestParallelizer::isEnough(Value work, double least) {
 Value NestParallelizer::chooseGrain(const IRMapping &mapping) {
   WorkEmitter emitter(b, estimate, mapping);
   Value each = emitter.emit(estimate.ofIteration(loops.back()));
-  Value cost =
-      arith::MaximumFOp::create(b, each, emitter.makeFloat(1 / kCpuWork.lanes));
-  Value pieces = arith::DivFOp::create(b, emitter.makeFloat(minPiece), cost);
-  Value grain = arith::FPToSIOp::create(
-      b, b.getI64Type(),
-      arith::MaximumFOp::create(b, pieces, emitter.makeFloat(1)));
+  // Neither is without a number or a sign: one instruction.
+  auto larger = [&](Value x, double y) {
+    return arith::MaximumFOp::create(b, x, emitter.makeFloat(y),
+                                     arith::FastMathFlags::nnan |
+                                         arith::FastMathFlags::nsz);
+  };
+  Value pieces = arith::DivFOp::create(b, emitter.makeFloat(minPiece),
+                                       larger(each, 1 / kCpuWork.lanes));
+  Value grain = arith::FPToSIOp::create(b, b.getI64Type(), larger(pieces, 1));
   if (!isOfScalars(loops.back()))
     return grain;
-  Value lanes = arith::ConstantIntOp::create(b, b.getI64Type(), kVectorGrain);
-  return arith::MulIOp::create(b, arith::CeilDivUIOp::create(b, grain, lanes),
-                               lanes);
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, b.getI64Type(), value);
+  };
+  static_assert(llvm::isPowerOf2_64(kVectorGrain));
+  return arith::AndIOp::create(
+      b, arith::AddIOp::create(b, grain, number(kVectorGrain - 1)),
+      number(-kVectorGrain));
 }
 
 /// Calls `function` of the runtime; `given` are the run, the number of
@@ -504,23 +511,6 @@ LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
   return LLVM::CallOp::create(b, callee, arguments);
 }
 
-/// What there is to be shared out among threads: nothing without them.
-Value NestParallelizer::findWork(bool asksForThreads,
-                                 const IRMapping &mapping) {
-  WorkEmitter emitter(b, estimate, mapping);
-  if (!asksForThreads)
-    return emitter.emit(work);
-  Value threads = hasThreads(b, shared.module, runOfFunction());
-  auto either = scf::IfOp::create(b, b.getF64Type(), threads,
-                                  /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(either.thenBlock());
-  scf::YieldOp::create(b, emitter.emit(work));
-  b.setInsertionPointToStart(either.elseBlock());
-  scf::YieldOp::create(b, emitter.makeFloat(0));
-  return either.getResult(0);
-}
-
 /// What the runtime is told of the nest, a sum of loopc_rt_nest, with the work
 /// that was `found`; null where it is known.
 Value NestParallelizer::describe(Value found) {
@@ -534,13 +524,25 @@ Value NestParallelizer::describe(Value found) {
   return arith::SelectOp::create(b, isEnough(found, largeWork), large, small);
 }
 
+/// What `make` makes, a flag, where `condition` holds; else false.
+template <typename Make>
+Value NestParallelizer::makeWhere(Value condition, Make make) {
+  auto branch = scf::IfOp::create(b, b.getI1Type(), condition,
+                                  /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, make());
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, makeFlag(false));
+  return branch.getResult(0);
+}
+
 /// Shares the body out where that pays, and where the run has not
 /// seen that one thread is faster. \returns whether it did; else nothing was
 /// computed.
 Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
                                    const IRMapping &mapping, ValueRange given) {
-  Value found = isKnown() ? Value() : findWork(asksForThreads, mapping);
-  auto tryIt = [&]() -> Value {
+  auto tryIt = [&](Value found) -> Value {
     Value description = describe(found);
     LLVM::CallOp call =
         callInParallel("loopc_rt_try_parallel_for", body, chooseGrain(mapping),
@@ -549,18 +551,17 @@ Value NestParallelizer::tryToShare(func::FuncOp body, bool asksForThreads,
     return arith::CmpIOp::create(b, arith::CmpIPredicate::ne, call.getResult(),
                                  none);
   };
-  if (!found && !asksForThreads)
-    return tryIt();
-  Value condition = found ? isEnough(found, minWork)
-                          : hasThreads(b, shared.module, runOfFunction());
-  auto branch = scf::IfOp::create(b, b.getI1Type(), condition,
-                                  /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(b, tryIt());
-  b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(b, makeFlag(false));
-  return branch.getResult(0);
+  auto tryWhereEnough = [&]() -> Value {
+    if (isKnown())
+      return tryIt(Value());
+    // What it is made of is there for the size of pieces, too.
+    Value found = WorkEmitter(b, estimate, mapping).emit(work);
+    return makeWhere(isEnough(found, minWork), [&] { return tryIt(found); });
+  };
+  if (!asksForThreads)
+    return tryWhereEnough();
+  return makeWhere(hasThreads(b, shared.module, runOfFunction()),
+                   tryWhereEnough);
 }
 
 /// The code of `made` begins, with what the nest captures.
