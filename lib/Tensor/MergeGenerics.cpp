@@ -7,7 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Tensor/MergeGenerics.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Support/Walk.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/RegionUtils.h"
@@ -136,6 +140,27 @@ static bool areNextToEachOther(linalg::GenericOp first,
   return true;
 }
 
+/// True if `second`, and what its operands are computed by, may run where
+/// `first` does: what a check between them guards may not.
+static bool mayRunUp(linalg::GenericOp first, linalg::GenericOp second) {
+  auto isBetween = [&](Operation *op) {
+    return op->getBlock() == first->getBlock() && first->isBeforeInBlock(op);
+  };
+  bool isChecked = false;
+  for (Operation *op = first->getNextNode(); op != second && !isChecked;
+       op = op->getNextNode())
+    isChecked = holdsOp<loop::CheckOp>(op);
+  if (!isChecked)
+    return true;
+  SetVector<Operation *> moved;
+  BackwardSliceOptions options;
+  options.filter = isBetween;
+  options.inclusive = true;
+  options.omitUsesFromAbove = false;
+  return succeeded(getBackwardSlice(second.getOperation(), &moved, options)) &&
+         llvm::all_of(moved, mayRunBeforeChecks);
+}
+
 /// Moves `second`, and what its operands are computed by, up to `first`, if all
 /// that it makes are sums, which take less room than what it reads: what stands
 /// between them needs the results of `first`, and may be all that does. So does
@@ -148,6 +173,7 @@ static bool moveUp(IRRewriter &rewriter, linalg::GenericOp first,
         return second.getMatchingIndexingMap(&init).isPermutation();
       });
   if ((!makesSums && !areNextToEachOther(first, second)) ||
+      !mayRunUp(first, second) ||
       failed(moveOperationDependencies(rewriter, second, first)))
     return false;
   rewriter.moveOpAfter(second, first);

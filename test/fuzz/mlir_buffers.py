@@ -24,7 +24,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-from mlir_generics import NEUTRAL, TYPES, UFUNCS, Body, Environment, run_seeds, wrong_runs
+from mlir_generics import ELEMENTS, NEUTRAL, TYPES, UFUNCS, Body, Environment, run_seeds, wrong_runs
 from mlir_programs import Array
 from mlir_views import AXES, Block, Buffers, Dim, Step, View
 
@@ -175,6 +175,8 @@ class Program(Buffers):
         table: View | None = None,
     ) -> None:
         chance = self.random
+        if chance.random() < 0.15:
+            inputs = [*inputs, (self.write_number(), [])]
         how = how or chance.choice(("add", "add", "max", "min"))
         body = Body(self, len(inputs), range(len(loops)))
         looked: list[View] = []
@@ -191,6 +193,17 @@ class Program(Buffers):
             [view for view, _ in (*inputs, *outs)] + looked,
             self.step_of(inputs, outs, loops, reduced, body, (value, how if combines else "")),
         )
+
+    def write_number(self) -> View:
+        """An operand that is no buffer."""
+        name, value = self.fresh(), self.random.choice((0, 1, 3))
+        view = View(name, (), self.element, frozenset(), False)
+
+        def step(known: Environment, extents: Sequence[int]) -> None:
+            known[name] = np.array(value, ELEMENTS[self.element])
+
+        self.add([f"{name} = arith.constant {self.number(value)} : {self.element}"], [], step)
+        return view
 
     def write_lookup(
         self, body: Body, outs: Sequence[View], loops: int, table: View | None

@@ -460,7 +460,9 @@ def wrong_runs(text: str, runs: Sequence[tuple[dict[str, Array], list[Array]]]) 
 def problems(seed: int) -> Iterator[str]:
     """How the program of a seed ends wrong."""
     program = Program(seed)
-    yield from wrong_runs(program.text, list(program.runs()))
+    with np.errstate(all="ignore"):
+        runs = list(program.runs())
+    yield from wrong_runs(program.text, runs)
 
 
 def run_seeds(

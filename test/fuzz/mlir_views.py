@@ -246,6 +246,8 @@ class Buffers(Writer):
             cuts.append((cut, size))
             if isinstance(cut, tuple):
                 dims.append(size)
+        if not self.is_clear(len(source.dims), dims):
+            return
         opened = self.dynamic(source.dims)
         self.add([f"{open_name} = memref.cast {source.name} : {source.type} to {opened}"], [source])
 
@@ -266,6 +268,10 @@ class Buffers(Writer):
             f"{self.dynamic(dims)}",
             source, dims, self.dynamic(dims), get, name,
         )  # fmt: skip
+
+    def is_clear(self, rank: int, dims: Sequence[Dim]) -> bool:
+        """Where axes of one element stay, MLIR does not say which one is left out."""
+        return rank == len(dims) or all(self.extent(dim) != 1 for dim in dims)
 
     def all_dims(self) -> list[Dim]:
         return [(axis, 0) for axis in range(AXES) if not self.is_open[axis]]
@@ -319,6 +325,8 @@ class Buffers(Writer):
     def write_row(self, view: View, at: int, number: str) -> None:
         rank = len(view.dims)
         dims = [dim for k, dim in enumerate(view.dims) if k != at]
+        if not self.is_clear(rank, dims):
+            return
         name, opened = self.fresh(), self.fresh()
         kind = self.dynamic(view.dims)
         offsets = ", ".join(number if k == at else "0" for k in range(rank))

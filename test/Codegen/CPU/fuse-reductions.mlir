@@ -269,3 +269,35 @@ func.func @one_after_the_other(%x: tensor<?x?xf32>, %z: tensor<f32>, %e: tensor<
   } -> tensor<f32>
   return %n : tensor<f32>
 }
+
+// What a check guards stays behind it, though the sums could be computed with
+// what the check reads.
+// CHECK-LABEL: func @guarded(
+// CHECK: linalg.generic
+// CHECK: loop.check
+// CHECK: arith.divsi
+// CHECK: linalg.generic
+func.func @guarded(%x: tensor<8x64xi32>, %d: i32, %c: i32, %e: tensor<8x64xi32>, %e1: tensor<8xi32>) -> (tensor<8x64xi32>, tensor<8xi32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x64xi32>) outs(%e : tensor<8x64xi32>) {
+  ^bb0(%p: i32, %o: i32):
+    %t = arith.muli %p, %p : i32
+    linalg.yield %t : i32
+  } -> tensor<8x64xi32>
+  %v = tensor.extract %y[%c0, %c0] : tensor<8x64xi32>
+  %one = arith.cmpi ne, %d, %zero : i32
+  %other = arith.cmpi ne, %v, %c : i32
+  %ok = arith.andi %one, %other : i1
+  loop.check %ok, "zero"
+  %q = arith.divsi %c, %d : i32
+  %f = linalg.fill ins(%q : i32) outs(%e1 : tensor<8xi32>) -> tensor<8xi32>
+  %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x64xi32>) outs(%f : tensor<8xi32>) {
+  ^bb0(%p: i32, %o: i32):
+    %t = arith.addi %p, %o : i32
+    linalg.yield %t : i32
+  } -> tensor<8xi32>
+  return %y, %s : tensor<8x64xi32>, tensor<8xi32>
+}

@@ -915,3 +915,24 @@ func.func @chosen_summand(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %is: i
   }
   return
 }
+
+// What sums begin with is one number, which an operation that is no fill
+// repeats.
+// CHECK: {{^}}number: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2{{$}}
+func.func @number(%x: memref<64x256xf32>, %w: memref<256x96xf32>) -> memref<64x96xf32> {
+  %one = arith.constant 1.0 : f32
+  %y = memref.alloc() : memref<64x96xf32>
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> ()>, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%one : f32) outs(%y : memref<64x96xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  }
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<64x256xf32>, memref<256x96xf32>) outs(%y : memref<64x96xf32>) {
+  ^bb0(%p: f32, %q: f32, %s: f32):
+    %m = arith.mulf %p, %q : f32
+    %t = arith.addf %s, %m fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return %y : memref<64x96xf32>
+}

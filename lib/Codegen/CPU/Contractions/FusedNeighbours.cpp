@@ -93,6 +93,7 @@ static std::tuple<Value, Value, AffineMap> copied(Operation *writer) {
   }
   auto op = dyn_cast<linalg::GenericOp>(writer);
   if (!op || !op.hasPureBufferSemantics() || op.getNumDpsInputs() != 1 ||
+      !isa<MemRefType>(op.getInputs()[0].getType()) ||
       op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0 ||
       op.getBody()->getTerminator()->getOperand(0) !=
           op.getBody()->getArgument(0) ||

@@ -11,6 +11,7 @@
 // written where nobody else reads them.
 
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
@@ -111,6 +112,7 @@ public:
 private:
   std::string matchUse(OpOperand &use, unsigned port);
   bool isRow(Operation *user, unsigned port);
+  bool mayRunAhead();
   bool isNumber(OpFoldResult offset);
 
   IRRewriter &rewriter;
@@ -180,6 +182,16 @@ std::string LoopFusion::matchUse(OpOperand &use, unsigned port) {
              : "what the first one computes is read between them";
 }
 
+/// True if iterations of the second loop may run before the first one has
+/// checked all that it does.
+bool LoopFusion::mayRunAhead() {
+  return llvm::all_of(
+      second.getLoopBody()->without_terminator(), [&](Operation &op) {
+        return llvm::is_contained(llvm::make_first_range(rows), &op) ||
+               mayRunBeforeChecks(&op);
+      });
+}
+
 std::string LoopFusion::match() {
   for (auto [port, result] : llvm::enumerate(first.getResults()))
     for (OpOperand &use : result.getUses())
@@ -204,6 +216,8 @@ std::string LoopFusion::match() {
   // loop_order: all iterations of the first one come first.
   if (canFail(first) && canFail(second))
     return "both can fail";
+  if (holdsOp<CheckOp>(first.getLoopBody()) && !mayRunAhead())
+    return "the second one may count on what the first one checks";
   for (Operation *op = first->getNextNode(); op != second;
        op = op->getNextNode())
     if (!isMemoryEffectFree(op))

@@ -194,3 +194,34 @@ module attributes {loopc.target = #loopc.target<vector_bits = 256, registers = 1
     return %z : tensor<4xf32>
   }
 }
+
+// -----
+
+// The second loop divides by numbers that the first one has checked all of.
+// CHECK-LABEL: func.func @guarded(
+// CHECK: loop.loop
+// CHECK: loop.check
+// CHECK: loop.loop
+// CHECK: arith.divsi
+// REMARK: remark: {{.*}}the second one may count on what the first one checks
+func.func @guarded(%n: i64, %d: tensor<64xi32>, %last: index, %x: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %true = arith.constant true
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?xi32> axis 0) {
+    %k = arith.index_cast %i : i64 to index
+    %v = tensor.extract %d[%k] : tensor<64xi32>
+    %ok = arith.cmpi ne, %v, %zero : i32
+    loop.check %ok, "zero"
+    loop.yield while(%true : i1) collect(%v : i32)
+  }
+  %s = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x : i32) {
+    %k = arith.index_cast %i : i64 to index
+    %back = arith.subi %last, %k : index
+    %divisor = tensor.extract %d[%back] : tensor<64xi32>
+    %v = tensor.extract %r[%k] : tensor<?xi32>
+    %q = arith.divsi %v, %divisor : i32
+    %t = arith.addi %a, %q : i32
+    loop.yield while(%true : i1) carried(%t : i32)
+  }
+  return %s : i32
+}
