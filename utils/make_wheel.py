@@ -127,11 +127,29 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
             shutil.copy(text, folder / "licences" / f"{text.parent.name}.txt")
     for name in RUNTIMES:
         shutil.copy(build / "lib" / name, folder)
-    for name in ("loopc-c", "loopc-rt"):
-        shutil.copytree(ROOT / "include" / name, package / "include" / name)
+    copy_for_programs(build, package)
     for name in ("_loopc.pyi", "py.typed"):
         shutil.copy(ROOT / "python/loopc" / name, package)
     return build_extension(build, python, package, folder / API)
+
+
+def copy_for_programs(build: pathlib.Path, package: pathlib.Path) -> None:
+    """Headers, and what -lloopc, pkg-config and CMake look for, for programs of C and C++."""
+    include, folder = package / "include", package / "lib"
+    for name in ("loopc-c", "loopc-rt"):
+        shutil.copytree(ROOT / "include" / name, include / name)
+    (include / "loopc").mkdir()
+    shutil.copy(ROOT / "include/loopc/loopc.hpp", include / "loopc")
+    # A wheel cannot hold links: this is a script of the linker's.
+    (folder / "libloopc.so").write_text(f"INPUT({API})\n")
+    (folder / "pkgconfig").mkdir()
+    for name in ("loopc.pc", "loopc-rt.pc"):
+        shutil.copy(build / name, folder / "pkgconfig")
+    config = folder / "cmake/loopc"
+    config.mkdir(parents=True)
+    shutil.copy(ROOT / "cmake/loopc-wheel-config.cmake", config / "loopc-config.cmake")
+    shutil.copy(ROOT / "cmake/LoopcAddModel.cmake", config)
+    shutil.copy(build / "loopc-config-version.cmake", config)
 
 
 def copy_shell(build: pathlib.Path, data: pathlib.Path) -> None:

@@ -78,7 +78,7 @@ from loopc._ort_device import (
     OrtMemType,
 )
 from loopc._ort_value import OrtValue, SparseTensor, copy_tensors
-from loopc._paths import get_ep_library, get_include, get_library_dirs
+from loopc._paths import get_cmake_dir, get_ep_library, get_include, get_library_dirs
 from loopc._session import InferenceSession, NodeArg, RunStatistics, load
 from loopc._torch import TorchFunction, export
 
@@ -148,6 +148,7 @@ __all__ = [
     "get_all_providers",
     "get_available_providers",
     "get_build_info",
+    "get_cmake_dir",
     "get_device",
     "get_ep_devices",
     "get_ep_library",

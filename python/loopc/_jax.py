@@ -9,9 +9,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -97,18 +99,31 @@ def _to_onnx(function: Callable[..., Any], specs: Sequence[Any], name: str, opse
     # in the model, and what comes out is brought back to its type.
     double = not _WIDE.isdisjoint(_jax_forms.types(traced))
     try:
-        return jax2onnx.to_onnx(
-            lambda *values: _jax_forms.evaluate(traced, values),
-            specs,
-            model_name=name,
-            opset=opset,
-            enable_double_precision=double,
-        )
+        with _quiet():
+            return jax2onnx.to_onnx(
+                lambda *values: _jax_forms.evaluate(traced, values),
+                specs,
+                model_name=name,
+                opset=opset,
+                enable_double_precision=double,
+            )
     except Exception as error:
         # A message can be empty, and the class says what is missing (NotImplementedError).
         raise CompileError(
             f"jax2onnx cannot write the function as ONNX: {type(error).__name__}: {error}"
         ) from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what the writer says of inner values that have no type: the compiler infers them."""
+    logger = logging.getLogger("onnx_ir")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def _spec(jax: Any, leaf: Any) -> Any:

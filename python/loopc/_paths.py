@@ -48,6 +48,16 @@ def get_library_dirs() -> list[str]:
     return [str(_find([*folders, _PACKAGE.parents[1] / "lib"], "libloopc_rt.a"))]
 
 
+def get_cmake_dir() -> str:
+    """The folder that CMake's find_package(loopc) takes: ``cmake -Dloopc_DIR=...``.
+
+    Raises:
+        Error: the package is not of a wheel or an installed prefix.
+    """
+    folders = [_PACKAGE / "lib", *(p for p in _PACKAGE.parents[2:3])]
+    return str(_find([p / "cmake/loopc" for p in folders], "loopc-config.cmake"))
+
+
 def get_ep_library() -> str:
     """The library that onnxruntime loads as an execution provider (`loopc.onnxruntime`).
 
