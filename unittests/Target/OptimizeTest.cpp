@@ -214,10 +214,10 @@ TEST_F(OptimizeTest, ShortVectorLoopsAreWrittenOut) {
 // question is asked in front.
 TEST_F(OptimizeTest, SmallLoopsBesideVectorsBecomeVectors) {
   std::string vectors;
-  for (int k = 0; k < 200; ++k)
+  for (int k = 0; k < 2000; ++k)
     vectors += "  %v" + std::to_string(k + 1) + " = fadd <4 x float> %v" +
                std::to_string(k) + ", %y\n";
-  vectors += "  store <4 x float> %v200, ptr %z\n";
+  vectors += "  store <4 x float> %v2000, ptr %z\n";
   auto countMasked = [&](const std::string &front) {
     std::string text = addOnes("float", "1.0");
     text.insert(text.find(") {"), ", <4 x float> %v0, <4 x float> %y, ptr %z");

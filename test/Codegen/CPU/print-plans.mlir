@@ -860,6 +860,8 @@ func.func @open_part(%x: memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>, %w: mem
     %t = arith.addf %s, %p fastmath<contract> : f32
     linalg.yield %t : f32
   }
+  return
+}
 
 // What the sums are computed of may be what is written behind them, where a
 // select gives another name: every tile is read before.
