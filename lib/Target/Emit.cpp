@@ -14,6 +14,7 @@
 #include "loopc/Target/CodeGen.h"
 #include "loopc/Target/Cuda.h"
 
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -49,45 +50,24 @@ static void divideLongRuns(llvm::Module &module) {
     }
 }
 
-namespace {
-/// Leaves a pass of LLVM's code generators out while passes are added, by an
-/// option that is one of the process.
-class WithoutPass {
-public:
-  WithoutPass(StringRef name, bool isLeftOut)
-      : option(static_cast<llvm::cl::opt<bool> *>(
-            llvm::cl::getRegisteredOptions().lookup(name))) {
-    if (!option)
-      return;
-    before = option->getValue();
-    option->setValue(before || isLeftOut);
-  }
-  WithoutPass(const WithoutPass &) = delete;
-  WithoutPass &operator=(const WithoutPass &) = delete;
-  ~WithoutPass() {
-    if (option)
-      option->setValue(before);
-  }
-
-private:
-  llvm::cl::opt<bool> *option;
-  bool before = false;
-};
-} // namespace
-
 /// Adds LLVM's passes that write code. Strength reduction is not one of them
-/// for CPUs: optimizeModule() has run it where it pays. Nor is the second
-/// scheduler, behind the allocation of registers, for x86: these CPUs order
-/// instructions themselves, and LLVM has it for some of them only.
+/// for CPUs: optimizeModule() has run it where it pays.
 static bool addPasses(llvm::legacy::PassManager &passes,
                       llvm::TargetMachine &machine, llvm::CodeGenFileType kind,
                       llvm::raw_pwrite_stream &os) {
-  // Others may use LLVM in this process.
+  // LLVM reads an option for it here, which is one of the process, and others
+  // may use LLVM in it.
   static std::mutex mutex;
   std::scoped_lock lock(mutex);
-  const llvm::Triple &triple = machine.getTargetTriple();
-  WithoutPass strength("disable-lsr", !triple.isNVPTX()),
-      scheduler("disable-post-ra", triple.isX86());
+  static auto *isLeftOut = static_cast<llvm::cl::opt<bool> *>(
+      llvm::cl::getRegisteredOptions().lookup("disable-lsr"));
+  bool before = isLeftOut && isLeftOut->getValue();
+  if (isLeftOut)
+    isLeftOut->setValue(before || !machine.getTargetTriple().isNVPTX());
+  llvm::scope_exit restore([&] {
+    if (isLeftOut)
+      isLeftOut->setValue(before);
+  });
   return !machine.addPassesToEmitFile(passes, os, nullptr, kind,
                                       /*DisableVerify=*/true);
 }
