@@ -77,7 +77,7 @@ public:
 
 private:
   bool isSmall(Type type) const;
-  bool isColumnInMemory(Value tensor) const;
+  bool isLongColumn(Value tensor) const;
   bool matches(linalg::GenericOp op) const;
   static Operation *findCombiner(linalg::GenericOp op);
   static bool isReducedAsOne(linalg::GenericOp op);
@@ -175,11 +175,11 @@ bool RegisterKeeper::isReducedAsOne(linalg::GenericOp op) {
 }
 
 /// True for a column, or the like, of what is too large for registers: each of
-/// its elements is read by itself.
-bool RegisterKeeper::isColumnInMemory(Value tensor) const {
+/// its elements is read by itself, and they are more than rows may be.
+bool RegisterKeeper::isLongColumn(Value tensor) const {
   auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice || slice.getType().getRank() == 0 ||
-      isSmall(slice.getSourceType()))
+  if (!slice || isSmall(slice.getSourceType()) ||
+      slice.getType().getNumElements() <= kMaxRows)
     return false;
   llvm::SmallBitVector dropped = slice.getDroppedDims();
   int64_t axis = slice.getSourceType().getRank() - 1;
@@ -201,10 +201,8 @@ bool RegisterKeeper::matches(linalg::GenericOp op) const {
   }
   for (OpOperand &operand : op->getOpOperands()) {
     Type type = operand.get().getType();
-    if (isa<TensorType>(type) && !isSmall(type))
-      return false;
-    if (isColumnInMemory(operand.get()) &&
-        computeProduct(shapeOf(operand.get())) > kMaxRows)
+    if ((isa<TensorType>(type) && !isSmall(type)) ||
+        isLongColumn(operand.get()))
       return false;
     if (op.getMatchingIndexingMap(&operand).getNumSymbols())
       return false;
