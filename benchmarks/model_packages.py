@@ -136,6 +136,17 @@ def _write_variant(entry: Entry, variant: str, path: Path) -> None:
         raise RuntimeError(f"there is no variant '{variant}'")
 
 
+def _may_be_wanted(table: Mapping[str, Any], wanted: Wanted) -> bool:
+    """Whether any of a package's models may be, as far as the list says their names."""
+    origin = table["package"].replace("==", " ")
+    named = (
+        Entry(origin, Path(pattern), {}, variant)
+        for pattern in table["files"]
+        for variant in ["", *table.get("variants", [])]
+    )
+    return any("*" in entry.name or wanted(entry) for entry in named)
+
+
 def _entries_of(table: Mapping[str, Any], cache: Path, wanted: Wanted) -> Iterator[Entry]:
     given = {name: str(value) for name, value in table.get("set", {}).items()}
     folder = cache / table["package"].replace("==", "-")
@@ -159,6 +170,8 @@ def _entries_of(table: Mapping[str, Any], cache: Path, wanted: Wanted) -> Iterat
 def find(cache: Path, wanted: Wanted) -> Iterator[Entry]:
     """Those that are wanted, of packages in the order of the list, then exported ones."""
     for table in tomllib.loads(LIST.read_text())["entries"]:
+        if not _may_be_wanted(table, wanted):
+            continue
         yield from _entries_of(table, cache, wanted)
     for origin, path in exported_models.write(cache / "exported"):
         entry = Entry(origin, path, {"X.0": "64"})
