@@ -335,10 +335,15 @@ bool Distribution::holdsErrorsTogether() {
     return fits;
   };
   for (Operation &op : body->without_terminator()) {
-    if (isSafeToSpeculate(&op))
+    unsigned stage = stages.lookup(&op).number;
+    if (isSafeToSpeculate(&op)) {
+      // Earlier stages do all of it before anything is checked.
+      if (only && stage < *only && !mayRunBeforeChecks(&op))
+        return false;
       continue;
+    }
     // Copies of it that are in other loops must go.
-    if (op.getNumResults() || !mayBeIn(stages.lookup(&op).number))
+    if (op.getNumResults() || !mayBeIn(stage))
       return false;
   }
   for (auto [k, value] : llvm::enumerate(loop.getYield().getCollected())) {

@@ -130,3 +130,38 @@ func.func @state(%g0: tensor<1x4xf32>, %w: tensor<4x4xf32>, %n: index) -> tensor
   }
   return %h : tensor<1x4xf32>
 }
+
+// -----
+
+// A check that waits for the second state guards what the first one reads.
+// CHECK-LABEL: func.func @guarded(
+// CHECK-COUNT-1: loop.loop
+// CHECK-NOT: loop.loop
+// CHECK: return
+func.func @guarded(%ys: tensor<?x1x4xf32>, %xs: tensor<?xf32>, %order: tensor<?xindex>, %g0: tensor<1x4xf32>, %h0: tensor<1x4xf32>, %w: tensor<4x4xf32>,
+    %n: index, %low: f32) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
+  %true = arith.constant true
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %xs, %c0 : tensor<?xf32>
+  %e = tensor.empty() : tensor<1x4xf32>
+  %g, %h = loop.loop (%i : index, %c : i1) trips(%n : index)
+      carried(%a = %g0 : tensor<1x4xf32>, %b = %h0 : tensor<1x4xf32>) {
+    %k = tensor.extract %order[%i] : tensor<?xindex>
+    %inside = arith.cmpi ult, %k, %rows : index
+    %v = tensor.extract %b[%c0, %c0] : tensor<1x4xf32>
+    %above = arith.cmpf oge, %v, %low : f32
+    %ok = arith.andi %inside, %above : i1
+    loop.check %ok, "beyond"
+    %number = tensor.extract %xs[%k] : tensor<?xf32>
+    %y = tensor.extract_slice %ys[%i, 0, 0] [1, 1, 4] [1, 1, 1] : tensor<?x1x4xf32> to tensor<1x4xf32>
+    %f = linalg.fill ins(%number : f32) outs(%e : tensor<1x4xf32>) -> tensor<1x4xf32>
+    %x = linalg.add ins(%f, %y : tensor<1x4xf32>, tensor<1x4xf32>) outs(%e : tensor<1x4xf32>) -> tensor<1x4xf32>
+    %s = linalg.add ins(%x, %a : tensor<1x4xf32>, tensor<1x4xf32>) outs(%e : tensor<1x4xf32>) -> tensor<1x4xf32>
+    %g1 = linalg.tanh ins(%s : tensor<1x4xf32>) outs(%e : tensor<1x4xf32>) -> tensor<1x4xf32>
+    %p = linalg.matmul ins(%g1, %w : tensor<1x4xf32>, tensor<4x4xf32>) outs(%x : tensor<1x4xf32>) -> tensor<1x4xf32>
+    %q = linalg.add ins(%p, %b : tensor<1x4xf32>, tensor<1x4xf32>) outs(%e : tensor<1x4xf32>) -> tensor<1x4xf32>
+    %h1 = linalg.tanh ins(%q : tensor<1x4xf32>) outs(%e : tensor<1x4xf32>) -> tensor<1x4xf32>
+    loop.yield while(%true : i1) carried(%g1, %h1 : tensor<1x4xf32>, tensor<1x4xf32>)
+  }
+  return %g, %h : tensor<1x4xf32>, tensor<1x4xf32>
+}
