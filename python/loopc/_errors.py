@@ -63,8 +63,11 @@ class Diagnostic:
         return self.text
 
 
-class Error(Exception):
-    """Base class of what loopc raises."""
+class Error(RuntimeError):
+    """Base class of what loopc raises.
+
+    It is a RuntimeError, which OpenVINO raises for everything, and onnxruntime for much.
+    """
 
 
 class InvalidArgument(Error, ValueError):  # noqa: N818 (onnxruntime's name)
@@ -75,7 +78,7 @@ class InvalidType(InvalidArgument, TypeError):  # noqa: N818
     """An argument of a Python type that is not expected."""
 
 
-class NoSuchEntry(InvalidArgument, RuntimeError):  # noqa: N818
+class NoSuchEntry(InvalidArgument):
     """A configuration entry that was not added, for which onnxruntime raises RuntimeError."""
 
 

@@ -42,9 +42,10 @@ class LoopcBackendRep(BackendRep):
         An array stands for itself where the model has one input, as with onnxruntime.
         """
         _no_more(kwargs)
+        given: Any = inputs
         if isinstance(inputs, np.ndarray) and len(self.session.get_inputs()) == 1:
-            inputs = [inputs]
-        return tuple(self.session.run(None, feeds_of(self.session, inputs), run_options))
+            given = [inputs]
+        return tuple(self.session.run(None, feeds_of(self.session, given), run_options))
 
 
 class LoopcBackend(Backend):

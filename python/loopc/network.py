@@ -44,7 +44,7 @@ import numpy as np
 from loopc import _loopc
 from loopc._arguments import array as as_array
 from loopc._arguments import extents as known_extents
-from loopc._arguments import index_of, integer, integers, items, mapping, string
+from loopc._arguments import index_of, instance, integer, integers, items, mapping, string
 from loopc._arguments import number as as_number
 from loopc._errors import InvalidArgument, InvalidType, compile_error, diagnostics_of
 from loopc._network_base import (
@@ -294,11 +294,11 @@ class INetworkDefinition:
 
     def mark_output(self, tensor: ITensor) -> None:
         """Makes a tensor an output."""
-        self._raw.mark_output(self._numbers([tensor])[0], True)
+        self._raw.mark_output(*self._numbers([instance("tensor", tensor, ITensor)]), True)
 
     def unmark_output(self, tensor: ITensor) -> None:
         """Makes a tensor an output no more."""
-        self._raw.mark_output(self._numbers([tensor])[0], False)
+        self._raw.mark_output(*self._numbers([instance("tensor", tensor, ITensor)]), False)
 
     def add_constant(self, shape: Sequence[int], weights: Any) -> IConstantLayer:
         """A constant: `weights`, an array, in the shape `shape`."""

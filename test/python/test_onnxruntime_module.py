@@ -123,6 +123,19 @@ def test_classes_of_errors(states):
         assert others <= {name, "Fail"}
 
 
+def test_what_is_a_runtime_error(engine, session):
+    with pytest.raises(RuntimeError):
+        engine.OrtValue.ortvalue_from_numpy([1.0])
+    binding = session.io_binding()
+    with pytest.raises(RuntimeError):
+        binding.bind_cpu_input("no input", X)
+    binding.bind_cpu_input("n", np.array(1.5))
+    binding.bind_cpu_input("x", X)
+    binding.bind_output("y")
+    with pytest.raises(RuntimeError, match=r"double|float64"):
+        session.run_with_iobinding(binding)
+
+
 def test_missing_file(tmp_path):
     path = tmp_path / "nothing.onnx"
     for call in (

@@ -145,7 +145,7 @@ def test_errors(ov, model, tmp_path):
         lambda: compiled([X[:, :2], SCALE])[0],
         lambda: compiled.create_infer_request().get_tensor("z"),
     ):
-        with pytest.raises(Exception):  # noqa: B017
+        with pytest.raises(RuntimeError):
             wrong()
 
 

@@ -194,6 +194,8 @@ def test_what_fails_is_logged(capfd):
     with pytest.raises(loopc.InvalidArgument, match="empty network"):
         parser.parse(b"no model")
     network = builder.create_network()
+    with pytest.raises(TypeError, match="tensor: expected a ITensor, got NoneType"):
+        network.mark_output(None)
     power_by_a_loop(network)
     engine = builder.build_engine_with_config(network, builder.create_builder_config())
     context = engine.create_execution_context()

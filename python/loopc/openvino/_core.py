@@ -343,7 +343,7 @@ class Core:
             config: makes no difference.
 
         Raises:
-            FileNotFoundError: there is no such file.
+            NoSuchFile: there is no such file.
         """
         return read_model(model, weights)
 

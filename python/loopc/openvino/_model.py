@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from loopc._arguments import data, file_path, mapping, string
-from loopc._errors import InvalidArgument, InvalidType
+from loopc._errors import InvalidArgument, InvalidType, NoSuchFile
 from loopc._options import SessionOptions
 from loopc._session import InferenceSession, NodeArg
 from loopc.openvino._description import described
@@ -33,7 +33,7 @@ class Model:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = file_path("model", path)
         if not os.path.isfile(self._path):
-            raise FileNotFoundError(f"cannot read {self._path!r}")
+            raise NoSuchFile(f"cannot read {self._path!r}", path=self._path)
         # Where the files lie that were made for it, as long as it is there.
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._shapes: dict[str, list[int | None]] = {}
@@ -196,7 +196,7 @@ def read_model(model: Any, weights: Any = None) -> Model:
         weights: of IR: the path of the other file; its bytes, or a tensor of them.
 
     Raises:
-        FileNotFoundError: there is no such file.
+        NoSuchFile: there is no such file.
         InvalidType: it is no model.
     """
     if isinstance(model, Model):
@@ -224,7 +224,7 @@ def read_model(model: Any, weights: Any = None) -> Model:
         ):
             return Model(model)
         if not os.path.isfile(model):
-            raise FileNotFoundError(f"cannot read {model!r}")
+            raise NoSuchFile(f"cannot read {model!r}", path=str(model))
         model = Path(file_path("model", model)).read_bytes()
     return _of_bytes(data("model", model), weights)
 
@@ -242,7 +242,7 @@ def _of_bytes(model: bytes, weights: Any) -> Model:
     elif weights is not None:
         file = file_path("weights", weights)
         if not os.path.isfile(file):
-            raise FileNotFoundError(f"cannot read {file!r}")
+            raise NoSuchFile(f"cannot read {file!r}", path=file)
         path.with_suffix(".bin").symlink_to(os.path.abspath(file))
     made = Model(path)
     made._folder = folder
