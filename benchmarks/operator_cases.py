@@ -249,9 +249,11 @@ def rows() -> Iterator[Case]:
                 if op in ("ReduceSum", "ReduceMax"):
                     at = {"a": np.array([axis])}
                     yield from single(f"{op} {name} int64", op, whole, at)
-            for op, values in (("CumSum", x), ("CumSum", whole)):
-                kind = " int64" if values is whole else ""
-                yield from single(f"{op} {name}{kind}", op, values, {"a": np.array(axis)})
+            for kind, values in (("", x), (" int64", whole), (" float16", half)):
+                at = {"a": np.array(axis)}
+                yield from single(f"CumSum {name}{kind}", "CumSum", values, at)
+                rows_open = [node("CumSum", ["x", "a"], ["y"])]
+                yield case(f"CumSum {name}{kind}", rows_open, values, at, open_axes=(0,))
     image = {"x": array(1, 64, 56, 56)}
     for op in ("ReduceMean", "ReduceMax", "ReduceSum"):
         for over in ((2, 3), (1,), (0, 2, 3), (1, 2, 3)):

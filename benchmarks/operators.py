@@ -75,13 +75,20 @@ def _products() -> Iterator[Case]:
         yield _case(name + " constant", product, a, b)
         behind = [node("Relu", ["a"], ["r"]), node("MatMul", ["r", "b"], ["y"])]
         yield _case(f"Relu {name}", behind, a, b)
+    for rows, sums, columns in ((1, 512, 512), (128, 512, 2), (128, 512, 10), (128, 512, 512)):
+        half = {"a": _array(rows, sums).astype(np.float16)}
+        weights = {"b": _array(sums, columns, scale=sums**-0.5).astype(np.float16)}
+        name = f"MatMul {rows}x{sums}x{columns} float16"
+        yield _case(name, product, half | weights)
+        yield _case(f"{name} constant", product, half, weights, open_axes=(0,))
     # Of either order, a single row or column among them.
-    for rows, sums, columns in ((1, 256, 256), (128, 512, 10), (64, 256, 256)):
+    for rows, sums, columns in ((1, 256, 256), (128, 512, 10), (64, 256, 256), (512, 512, 1)):
         for turns in itertools.product((False, True), repeat=2):
             a = {"a": _array(*((sums, rows) if turns[0] else (rows, sums)))}
             b = {"b": _array(*((columns, sums) if turns[1] else (sums, columns)))}
             nodes = [node("Gemm", ["a", "b"], ["y"], transA=turns[0], transB=turns[1])]
             name = "Gemm " + "T"[: turns[0]] + f"{rows}x{sums}x{columns}" + "T"[: turns[1]]
+            yield _case(f"{name} constant", nodes, a, b)
             yield _case(name, nodes, a | b)
             yield _case(name, nodes, a | b, open_axes=(0, 1))
     for heads, queries, keys in (

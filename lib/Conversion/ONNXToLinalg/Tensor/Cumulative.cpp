@@ -284,10 +284,9 @@ static LogicalResult lowerCumulative(NodeLowering &l) {
   if (isConstantIntValue(inner, 1)) {
     value = reshapeByGroups(l, value, {outer, dims[*axis]});
     std::optional<int64_t> rows = getConstantIntValue(outer);
-    // Rows of open length whose elements are converted take longer as slices.
-    bool isOpenNarrow =
-        a.element != a.compute && !getConstantIntValue(dims[*axis]);
-    result = !inVectors || isOpenNarrow || (rows && *rows < kMinColumns)
+    // Columns of small floats are not transposed in registers.
+    bool isNarrow = a.element != a.compute;
+    result = !inVectors || isNarrow || (rows && *rows < kMinColumns)
                  ? accumulateRows(l, a, value, identity)
                  : accumulateSlices(l, a, value, 1, identity);
   } else if (inVectors && isConstantIntValue(outer, 1) &&
