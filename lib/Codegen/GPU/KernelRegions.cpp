@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KernelRegions.h"
 #include "DeviceCode.h"
 #include "KernelLoops.h"
 #include "LoneWork.h"

@@ -9,8 +9,6 @@
 #include "LoneWork.h"
 #include "Accumulators.h"
 #include "DeviceCode.h"
-#include "KernelRegions.h"
-#include "SplitSums.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"

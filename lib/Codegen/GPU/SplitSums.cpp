@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SplitSums.h"
 #include "Accumulators.h"
 #include "DeviceCode.h"
+#include "LoneWork.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/IndexEmitter.h"

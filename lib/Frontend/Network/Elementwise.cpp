@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::network;
 
-void LayerEmitter::emitElementWise() {
+void LayerEmitter::emit(const IElementWiseLayer &) {
   static constexpr StringLiteral ops[] = {
       "Add", "Mul", "Max", "Min", "Sub",   "Div",     "Pow",
       "",    "And", "Or",  "Xor", "Equal", "Greater", "Less"};
@@ -46,7 +46,7 @@ Value LayerEmitter::floorDivide(Value a, Value b) {
   return less ? node("Sub", {quotient, castTo(less, element)}) : Value();
 }
 
-void LayerEmitter::emitUnary() {
+void LayerEmitter::emit(const IUnaryLayer &) {
   static constexpr StringLiteral ops[] = {
       "Exp",   "Log",   "Sqrt",  "Reciprocal", "Abs",   "Neg",  "Sin",
       "Cos",   "Tan",   "Sinh",  "Cosh",       "Asin",  "Acos", "Atan",
@@ -109,29 +109,29 @@ Value LayerEmitter::activation(Value x) {
   return {};
 }
 
-void LayerEmitter::emitActivation() {
+void LayerEmitter::emit(const IActivationLayer &) {
   if (Value x = input(0))
     set(activation(x));
 }
 
-void LayerEmitter::emitSelect() {
+void LayerEmitter::emit(const ISelectLayer &) {
   if (sameRank(0, 1) && sameRank(1, 2) && sameType(1, 2))
     set(node("Where", {input(0), input(1), input(2)}));
 }
 
-void LayerEmitter::emitCast() {
+void LayerEmitter::emit(const ICastLayer &) {
   set(castTo(input(0),
              elementType(static_cast<DataType>(layer->getInt("to_type")))));
 }
 
-void LayerEmitter::emitIdentity() { set(input(0)); }
+void LayerEmitter::emit(const IIdentityLayer &) { set(input(0)); }
 
-void LayerEmitter::emitParametricReLU() {
+void LayerEmitter::emit(const IParametricReLULayer &) {
   if (sameRank(0, 1) && sameType(0, 1))
     set(node("PRelu", {input(0), input(1)}));
 }
 
-void LayerEmitter::emitNode() {
+void LayerEmitter::emit(const INodeLayer &) {
   SmallVector<Value> inputs;
   for (int32_t k = 0; k < layer->getNbInputs(); ++k)
     inputs.push_back(has(k) ? input(k) : none());
@@ -164,7 +164,7 @@ void LayerEmitter::emitNode() {
     set(value);
 }
 
-void LayerEmitter::emitAssertion() {
+void LayerEmitter::emit(const IAssertionLayer &) {
   RankedTensorType type = inputType(0);
   if (!type)
     return set({});

@@ -12,7 +12,7 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::network;
 
-void LayerEmitter::emitLRN() {
+void LayerEmitter::emit(const ILRNLayer &) {
   int64_t window = layer->getInt("window_size");
   if (window < 1 || window % 2 == 0)
     return void(fail(Diag::BadLayer)
@@ -44,7 +44,7 @@ static const char *paddingOf(SampleMode mode) {
   }
 }
 
-void LayerEmitter::emitGridSample() {
+void LayerEmitter::emit(const IGridSampleLayer &) {
   const char *padding =
       paddingOf(static_cast<SampleMode>(layer->getInt("sample_mode")));
   if (!padding)
@@ -96,7 +96,7 @@ Value LayerEmitter::boxesOfClasses(Value boxes, Value scores,
               attr("axis", int64_t(1)));
 }
 
-void LayerEmitter::emitNMS() {
+void LayerEmitter::emit(const INMSLayer &) {
   RankedTensorType boxes = inputType(0), scores = inputType(1);
   if (!boxes || !scores || !sameType(0, 1))
     return;

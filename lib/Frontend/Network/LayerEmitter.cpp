@@ -71,60 +71,16 @@ void LayerEmitter::enter(const ILayer &one) {
 // Layers
 //===----------------------------------------------------------------------===//
 
-LayerEmitter::Emit LayerEmitter::findEmit(LayerType type) {
-  static constexpr std::pair<LayerType, Emit> rows[] = {
-      {LayerType::kCONSTANT, &LayerEmitter::emitConstant},
-      {LayerType::kELEMENTWISE, &LayerEmitter::emitElementWise},
-      {LayerType::kUNARY, &LayerEmitter::emitUnary},
-      {LayerType::kACTIVATION, &LayerEmitter::emitActivation},
-      {LayerType::kMATRIX_MULTIPLY, &LayerEmitter::emitMatrixMultiply},
-      {LayerType::kCONVOLUTION, &LayerEmitter::emitConvolution},
-      {LayerType::kDECONVOLUTION, &LayerEmitter::emitConvolution},
-      {LayerType::kPOOLING, &LayerEmitter::emitPooling},
-      {LayerType::kREDUCE, &LayerEmitter::emitReduce},
-      {LayerType::kSHUFFLE, &LayerEmitter::emitShuffle},
-      {LayerType::kSLICE, &LayerEmitter::emitSlice},
-      {LayerType::kCONCATENATION, &LayerEmitter::emitConcatenation},
-      {LayerType::kGATHER, &LayerEmitter::emitGather},
-      {LayerType::kSELECT, &LayerEmitter::emitSelect},
-      {LayerType::kSHAPE, &LayerEmitter::emitShape},
-      {LayerType::kIDENTITY, &LayerEmitter::emitIdentity},
-      {LayerType::kCAST, &LayerEmitter::emitCast},
-      {LayerType::kSOFTMAX, &LayerEmitter::emitSoftMax},
-      {LayerType::kTOPK, &LayerEmitter::emitTopK},
-      {LayerType::kFILL, &LayerEmitter::emitFill},
-      {LayerType::kSCATTER, &LayerEmitter::emitScatter},
-      {LayerType::kNORMALIZATION, &LayerEmitter::emitNormalization},
-      {LayerType::kEINSUM, &LayerEmitter::emitEinsum},
-      {LayerType::kONE_HOT, &LayerEmitter::emitOneHot},
-      {LayerType::kNON_ZERO, &LayerEmitter::emitNonZero},
-      {LayerType::kPARAMETRIC_RELU, &LayerEmitter::emitParametricReLU},
-      {LayerType::kSQUEEZE, &LayerEmitter::emitSqueeze},
-      {LayerType::kUNSQUEEZE, &LayerEmitter::emitUnsqueeze},
-      {LayerType::kCUMULATIVE, &LayerEmitter::emitCumulative},
-      {LayerType::kREVERSE_SEQUENCE, &LayerEmitter::emitReverseSequence},
-      {LayerType::kLRN, &LayerEmitter::emitLRN},
-      {LayerType::kGRID_SAMPLE, &LayerEmitter::emitGridSample},
-      {LayerType::kNMS, &LayerEmitter::emitNMS},
-      {LayerType::kSCALE, &LayerEmitter::emitScale},
-      {LayerType::kPADDING, &LayerEmitter::emitPadding},
-      {LayerType::kRESIZE, &LayerEmitter::emitResize},
-      {LayerType::kQUANTIZE, &LayerEmitter::emitQuantize},
-      {LayerType::kDEQUANTIZE, &LayerEmitter::emitDequantize},
-      {LayerType::kRAGGED_SOFTMAX, &LayerEmitter::emitRaggedSoftMax},
-      {LayerType::kASSERTION, &LayerEmitter::emitAssertion},
-      {LayerType::kNODE, &LayerEmitter::emitNode}};
-  const auto *row =
-      llvm::find_if(rows, [&](const auto &one) { return one.first == type; });
-  return row == std::end(rows) ? nullptr : row->second;
-}
-
 LogicalResult LayerEmitter::emitLayer(const ILayer &one) {
   enter(one);
   results.clear();
-  Emit emit = findEmit(one.getType());
-  assert(emit && "a layer of a border is emitted with its loop");
-  (this->*emit)();
+  switch (one.getType()) {
+#define LOOPC_LAYER(CLASS, BASE, KIND, ...)                                    \
+  case LayerType::k##KIND:                                                     \
+    emit(static_cast<const CLASS &>(one));                                     \
+    break;
+#include "loopc/Frontend/Network/Layers.def"
+  }
   for (int32_t k = 0; k < one.getNbOutputs(); ++k) {
     if (k >= static_cast<int32_t>(results.size()) || !results[k])
       return failure();
@@ -295,7 +251,7 @@ ElementsAttr LayerEmitter::toElements(const Constant &value, StringRef name) {
   return makeElements(type, *bytes, bytes, name);
 }
 
-void LayerEmitter::emitConstant() {
+void LayerEmitter::emit(const IConstantLayer &) {
   const network::Attribute *value = layer->getAttribute("value");
   if (!value)
     return void(fail(Diag::BadLayer) << "has no value");

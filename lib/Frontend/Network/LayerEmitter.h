@@ -116,9 +116,6 @@ protected:
 
 private:
   using Result = llvm::SmallVector<Value>;
-  using Emit = void (LayerEmitter::*)();
-
-  static Emit findEmit(LayerType type);
   Value input(int32_t index);
   bool has(int32_t index) const { return layer->getInput(index) != nullptr; }
   /// The ranked type of input `index`; null after an error.
@@ -129,39 +126,45 @@ private:
   void set(Value value) { results.push_back(value); }
   std::string typeName(Value value);
 
+  // Those of borders are emitted with their loop or conditional.
+  void emit(const ILoopBoundaryLayer &) {}
+  void emit(const IIfConditionalBoundaryLayer &) {}
+
   // Elementwise.cpp
-  void emitElementWise();
+  void emit(const IElementWiseLayer &);
   Value floorDivide(Value a, Value b);
-  void emitUnary();
-  void emitActivation();
+  void emit(const IUnaryLayer &);
+  void emit(const IActivationLayer &);
   Value activation(Value x);
-  void emitSelect();
-  void emitCast();
-  void emitIdentity();
-  void emitParametricReLU();
-  void emitConstant();
-  void emitNode();
-  void emitAssertion();
+  void emit(const ISelectLayer &);
+  void emit(const ICastLayer &);
+  void emit(const IIdentityLayer &);
+  void emit(const IParametricReLULayer &);
+  void emit(const IConstantLayer &);
+  void emit(const INodeLayer &);
+  void emit(const IAssertionLayer &);
 
   // Products.cpp
-  void emitMatrixMultiply();
+  void emit(const IMatrixMultiplyLayer &);
   void emitConvolution();
-  void emitPooling();
+  void emit(const IConvolutionLayer &) { emitConvolution(); }
+  void emit(const IDeconvolutionLayer &) { emitConvolution(); }
+  void emit(const IPoolingLayer &);
   bool paddingAttributes(int64_t spatial,
                          llvm::SmallVectorImpl<mlir::NamedAttribute> &attrs,
                          llvm::StringRef window);
-  void emitEinsum();
-  void emitReduce();
-  void emitSoftMax();
-  void emitNormalization();
+  void emit(const IEinsumLayer &);
+  void emit(const IReduceLayer &);
+  void emit(const ISoftMaxLayer &);
+  void emit(const INormalizationLayer &);
   Value normalized(Value x, llvm::ArrayRef<int64_t> axes);
-  void emitTopK();
-  void emitCumulative();
+  void emit(const ITopKLayer &);
+  void emit(const ICumulativeLayer &);
 
   // Shapes.cpp
-  void emitShuffle();
+  void emit(const IShuffleLayer &);
   Value transposed(Value value, llvm::StringRef name);
-  void emitSlice();
+  void emit(const ISliceLayer &);
   Value sliceVector(llvm::StringRef name, int32_t input, int64_t count,
                     std::optional<int64_t> initial);
   Value strictSlice(Value x, Value start, Value size, Value stride,
@@ -169,31 +172,31 @@ private:
   Value withElement(Value x, Value fill, int64_t axis, Value extent);
   Value gatheredSlice(Value x, Value start, Value size, Value stride,
                       llvm::ArrayRef<int64_t> axes, SampleMode mode);
-  void emitConcatenation();
-  void emitGather();
+  void emit(const IConcatenationLayer &);
+  void emit(const IGatherLayer &);
   Value batchedGather(Value data, Value indices, int64_t axis, int64_t batch);
-  void emitShape();
-  void emitSqueeze();
-  void emitUnsqueeze();
-  void emitFill();
+  void emit(const IShapeLayer &);
+  void emit(const ISqueezeLayer &);
+  void emit(const IUnsqueezeLayer &);
+  void emit(const IFillLayer &);
   Value linspace(Value shape, Type element);
-  void emitScatter();
-  void emitOneHot();
-  void emitNonZero();
-  void emitReverseSequence();
+  void emit(const IScatterLayer &);
+  void emit(const IOneHotLayer &);
+  void emit(const INonZeroLayer &);
+  void emit(const IReverseSequenceLayer &);
 
   // Scales.cpp
-  void emitScale();
-  void emitPadding();
-  void emitResize();
-  void emitQuantize();
-  void emitDequantize();
-  void emitRaggedSoftMax();
+  void emit(const IScaleLayer &);
+  void emit(const IPaddingLayer &);
+  void emit(const IResizeLayer &);
+  void emit(const IQuantizeLayer &);
+  void emit(const IDequantizeLayer &);
+  void emit(const IRaggedSoftMaxLayer &);
 
   // Images.cpp
-  void emitLRN();
-  void emitGridSample();
-  void emitNMS();
+  void emit(const ILRNLayer &);
+  void emit(const IGridSampleLayer &);
+  void emit(const INMSLayer &);
   /// What NonMaxSuppression chooses of boxes [batch, boxes, 1 or classes, 4].
   Value boxesOfClasses(Value boxes, Value scores, llvm::ArrayRef<Value> limits);
   /// Element `index` along `axis`, which stays.

@@ -18,7 +18,7 @@ using namespace loopc::network;
 // Products
 //===----------------------------------------------------------------------===//
 
-void LayerEmitter::emitMatrixMultiply() {
+void LayerEmitter::emit(const IMatrixMultiplyLayer &) {
   if (!sameType(0, 1))
     return;
   Value operands[2];
@@ -62,7 +62,7 @@ void LayerEmitter::emitMatrixMultiply() {
                  {product, product ? constantInts(vectors) : Value()}));
 }
 
-void LayerEmitter::emitEinsum() {
+void LayerEmitter::emit(const IEinsumLayer &) {
   SmallVector<Value> inputs;
   for (int32_t k = 0; k < layer->getNbInputs(); ++k) {
     if (!sameType(0, k))
@@ -185,7 +185,7 @@ void LayerEmitter::emitConvolution() {
   set(node(transposed ? "ConvTranspose" : "Conv", inputs, attrs));
 }
 
-void LayerEmitter::emitPooling() {
+void LayerEmitter::emit(const IPoolingLayer &) {
   RankedTensorType type = inputType(0);
   if (!type)
     return;
@@ -224,7 +224,7 @@ void LayerEmitter::emitPooling() {
 // Along axes
 //===----------------------------------------------------------------------===//
 
-void LayerEmitter::emitReduce() {
+void LayerEmitter::emit(const IReduceLayer &) {
   static constexpr StringLiteral ops[] = {
       "ReduceSum", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceMean"};
   RankedTensorType type = inputType(0);
@@ -239,7 +239,7 @@ void LayerEmitter::emitReduce() {
            attr("keepdims", layer->getInt("keep_dimensions"))));
 }
 
-void LayerEmitter::emitSoftMax() {
+void LayerEmitter::emit(const ISoftMaxLayer &) {
   RankedTensorType type = inputType(0);
   if (!type)
     return;
@@ -267,7 +267,7 @@ Value LayerEmitter::normalized(Value x, ArrayRef<int64_t> axes) {
               {centered, node("Sqrt", node("Add", {variance, epsilon}))});
 }
 
-void LayerEmitter::emitNormalization() {
+void LayerEmitter::emit(const INormalizationLayer &) {
   RankedTensorType type = inputType(0);
   if (!type || !sameRank(0, 1) || !sameRank(0, 2) || !sameType(0, 1) ||
       !sameType(0, 2))
@@ -317,7 +317,7 @@ void LayerEmitter::emitNormalization() {
   set(castTo(scaled(node("Reshape", {y, shape})), element));
 }
 
-void LayerEmitter::emitTopK() {
+void LayerEmitter::emit(const ITopKLayer &) {
   RankedTensorType type = inputType(0);
   if (!type)
     return;
@@ -349,7 +349,7 @@ void LayerEmitter::emitTopK() {
                           layer->getInt("indices_type")))));
 }
 
-void LayerEmitter::emitCumulative() {
+void LayerEmitter::emit(const ICumulativeLayer &) {
   set(node("CumSum", {input(0), input(1)},
            {attr("exclusive", layer->getInt("exclusive")),
             attr("reverse", layer->getInt("reverse"))}));

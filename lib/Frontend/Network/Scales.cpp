@@ -31,7 +31,7 @@ static std::vector<int64_t> shapeOfScale(ArrayRef<int64_t> extents,
   return shape;
 }
 
-void LayerEmitter::emitScale() {
+void LayerEmitter::emit(const IScaleLayer &) {
   RankedTensorType type = inputType(0);
   if (!type)
     return;
@@ -74,7 +74,7 @@ void LayerEmitter::emitScale() {
   set(x == input(0) ? node("Identity", x) : x);
 }
 
-void LayerEmitter::emitPadding() {
+void LayerEmitter::emit(const IPaddingLayer &) {
   RankedTensorType type = inputType(0);
   if (!type)
     return;
@@ -92,7 +92,7 @@ void LayerEmitter::emitPadding() {
   set(node("Pad", {input(0), constantInts(pads)}));
 }
 
-void LayerEmitter::emitResize() {
+void LayerEmitter::emit(const IResizeLayer &) {
   if (static_cast<ResizeSelector>(layer->getInt("selector_for_single_pixel")) !=
       ResizeSelector::kFORMULA)
     return void(fail(Diag::BadLayer)
@@ -125,7 +125,7 @@ void LayerEmitter::emitResize() {
             attr("cubic_coeff_a", layer->getFloat("cubic_coeff"))}));
 }
 
-void LayerEmitter::emitQuantize() {
+void LayerEmitter::emit(const IQuantizeLayer &) {
   auto to = static_cast<DataType>(layer->getInt("to_type"));
   Type element = elementType(to);
   if (to != DataType::kINT8 && to != DataType::kFP8 && to != DataType::kINT4)
@@ -136,7 +136,7 @@ void LayerEmitter::emitQuantize() {
             attr("output_dtype", onnxCode(to))}));
 }
 
-void LayerEmitter::emitDequantize() {
+void LayerEmitter::emit(const IDequantizeLayer &) {
   Value x =
       node("DequantizeLinear", {input(0), input(1), has(2) ? input(2) : none()},
            attr("axis", layer->getInt("axis")));
@@ -145,7 +145,7 @@ void LayerEmitter::emitDequantize() {
                elementType(static_cast<DataType>(layer->getInt("to_type")))));
 }
 
-void LayerEmitter::emitRaggedSoftMax() {
+void LayerEmitter::emit(const IRaggedSoftMaxLayer &) {
   RankedTensorType type = inputType(0);
   if (!type || !sameRank(0, 1))
     return;

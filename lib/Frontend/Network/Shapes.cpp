@@ -41,7 +41,7 @@ Value LayerEmitter::transposed(Value value, StringRef name) {
   return node("Transpose", value, attr("perm", ArrayRef(order)));
 }
 
-void LayerEmitter::emitShuffle() {
+void LayerEmitter::emit(const IShuffleLayer &) {
   Value value = transposed(input(0), "first_transpose");
   Value shape;
   if (has(1))
@@ -102,7 +102,7 @@ Value LayerEmitter::sliceVector(StringRef name, int32_t index, int64_t count,
   return {};
 }
 
-void LayerEmitter::emitSlice() {
+void LayerEmitter::emit(const ISliceLayer &) {
   RankedTensorType type = inputType(0);
   if (!type)
     return;
@@ -316,7 +316,7 @@ Value LayerEmitter::gatheredSlice(Value x, Value start, Value size,
 // Concatenation and gather
 //===----------------------------------------------------------------------===//
 
-void LayerEmitter::emitConcatenation() {
+void LayerEmitter::emit(const IConcatenationLayer &) {
   SmallVector<Value> inputs;
   for (int32_t k = 0; k < layer->getNbInputs(); ++k) {
     if (!has(k))
@@ -332,7 +332,7 @@ void LayerEmitter::emitConcatenation() {
     set(node("Concat", inputs, attr("axis", *axis)));
 }
 
-void LayerEmitter::emitGather() {
+void LayerEmitter::emit(const IGatherLayer &) {
   RankedTensorType type = inputType(0);
   if (!type || !inputType(1))
     return;
@@ -378,14 +378,14 @@ Value LayerEmitter::batchedGather(Value data, Value indices, int64_t axis,
   return node("Transpose", y, attr("perm", ArrayRef(back)));
 }
 
-void LayerEmitter::emitShape() { set(node("Shape", input(0))); }
+void LayerEmitter::emit(const IShapeLayer &) { set(node("Shape", input(0))); }
 
-void LayerEmitter::emitSqueeze() {
+void LayerEmitter::emit(const ISqueezeLayer &) {
   Value axes = castTo(input(1), builder.getI64Type());
   set(node("Squeeze", {input(0), node("Reshape", {axes, constantInts(-1)})}));
 }
 
-void LayerEmitter::emitUnsqueeze() {
+void LayerEmitter::emit(const IUnsqueezeLayer &) {
   Value axes = castTo(input(1), builder.getI64Type());
   set(node("Unsqueeze", {input(0), node("Reshape", {axes, constantInts(-1)})}));
 }
@@ -394,7 +394,7 @@ void LayerEmitter::emitUnsqueeze() {
 // Fill
 //===----------------------------------------------------------------------===//
 
-void LayerEmitter::emitFill() {
+void LayerEmitter::emit(const IFillLayer &) {
   Value shape;
   if (has(0))
     shape = castTo(input(0), builder.getI64Type());
@@ -467,7 +467,7 @@ Value LayerEmitter::linspace(Value shape, Type element) {
 // Others
 //===----------------------------------------------------------------------===//
 
-void LayerEmitter::emitScatter() {
+void LayerEmitter::emit(const IScatterLayer &) {
   if (!sameType(0, 2))
     return;
   Value operands[] = {input(0), input(1), input(2)};
@@ -478,7 +478,7 @@ void LayerEmitter::emitScatter() {
   set(node("ScatterND", operands));
 }
 
-void LayerEmitter::emitOneHot() {
+void LayerEmitter::emit(const IOneHotLayer &) {
   RankedTensorType type = inputType(0);
   if (!type)
     return;
@@ -495,12 +495,12 @@ void LayerEmitter::emitOneHot() {
   set(single ? node("Squeeze", {y, constantInts(0)}) : y);
 }
 
-void LayerEmitter::emitNonZero() {
+void LayerEmitter::emit(const INonZeroLayer &) {
   set(castTo(node("NonZero", input(0)), elementType(static_cast<DataType>(
                                             layer->getInt("indices_type")))));
 }
 
-void LayerEmitter::emitReverseSequence() {
+void LayerEmitter::emit(const IReverseSequenceLayer &) {
   Value lengths = castTo(input(1), builder.getI64Type());
   set(node("ReverseSequence", {input(0), lengths},
            {attr("batch_axis", layer->getInt("batch_axis")),

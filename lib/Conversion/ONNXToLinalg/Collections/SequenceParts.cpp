@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SequenceParts.h"
+#include "Framework/NodeSteps.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

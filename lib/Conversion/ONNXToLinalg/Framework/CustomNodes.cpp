@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CustomNodes.h"
+#include "Framework/NodeSteps.h"
 #include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Dialect/RT/IR/CustomOp.h"
 

@@ -9,9 +9,7 @@
 // convert-onnx-to-linalg: walks a function in order, lowers each onnx.node by
 // the table's row, then gives everything the element types of toSignless().
 
-#include "Collections/SequenceParts.h"
-#include "CustomNodes.h"
-#include "NN/FoldQuantized.h"
+#include "Framework/NodeSteps.h"
 #include "StringUtils.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Conversion/ONNXToLinalg/OperatorTable.h"

@@ -13,8 +13,8 @@
 //
 // The left side is rounded at every step, the right side twice (docs/Numerics).
 
-#include "FoldQuantized.h"
 #include "Framework/DenseConstant.h"
+#include "Framework/NodeSteps.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -17,8 +17,8 @@
 // f32 is that of f64 in the same way, for quotients that lie further from the
 // next integer than they are rounded.
 
-#include "Division.h"
 #include "ElementaryNumbers.h"
+#include "MathPatterns.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -11,8 +11,8 @@
 // logarithms and the hyperbolic tangent of f64, and sine and cosine of both,
 // with a branch to libm for arguments whose reduction takes more digits.
 
-#include "ElementaryFunctions.h"
 #include "ElementaryNumbers.h"
+#include "MathPatterns.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

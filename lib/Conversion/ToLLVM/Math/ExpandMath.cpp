@@ -21,8 +21,7 @@
 // subnormal numbers for zero, and the result must not depend on the CPU.
 
 #include "ApplyAtRoots.h"
-#include "Division.h"
-#include "ElementaryFunctions.h"
+#include "MathPatterns.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "mlir/Conversion/MathToLibm/MathToLibm.h"

@@ -1,4 +1,4 @@
-//===----------------------------------------------------------------------===//
+//===- DimPatterns.h - Simplification of dimensions -------------*- C++ -*-===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -30,6 +30,16 @@ void simplifyDims(LoopOp loop, const mlir::FrozenRewritePatternSet &patterns,
 /// Replaces every `tensor.dim value, axis` by `known`.
 void replaceDims(mlir::RewriterBase &rewriter, mlir::Value value, int64_t axis,
                  mlir::OpFoldResult known);
+
+/// What is known of the dimension of a value along an axis.
+using DimOf =
+    llvm::function_ref<mlir::OpFoldResult(mlir::Value value, int64_t axis)>;
+
+/// Branches in `loop` between a value and what it is when it is repeated along
+/// the axes in which its extent is 1 become that, where types and `dimOf` tell
+/// which axes these are; the branches are left without uses. True if there were
+/// some.
+bool repeatAlongKnown(mlir::RewriterBase &rewriter, LoopOp loop, DimOf dimOf);
 
 } // namespace loopc::loop
 

@@ -27,7 +27,6 @@
 // remains is the greatest set of assumptions that prove one another.
 
 #include "DimPatterns.h"
-#include "RepeatedValues.h"
 #include "VersionConditions.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AxesOfTypes.h"
+#include "InferTypes.h"
 
 #include "mlir/IR/BuiltinTypes.h"
 

@@ -22,7 +22,7 @@
 // An axis that values are collected along is as long as there are iterations:
 // its extent is 0 after none, and only then.
 
-#include "DeclaredResults.h"
+#include "InferTypes.h"
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/DeclaredResults.h"

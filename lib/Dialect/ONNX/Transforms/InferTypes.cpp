@@ -6,8 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AxesOfTypes.h"
-#include "DeclaredResults.h"
+#include "InferTypes.h"
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"

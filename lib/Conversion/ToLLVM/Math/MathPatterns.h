@@ -1,4 +1,4 @@
-//===----------------------------------------------------------------------===//
+//===- MathPatterns.h - Functions and quotients of vectors ------*- C++ -*-===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,10 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Elementary functions of f32 and f64 as polynomials.
+// Elementary functions of f32 and f64 as polynomials, and divisions of vectors
+// that CPUs have no instruction for.
 
-#ifndef LOOPC_LIB_CONVERSION_TOLLVM_MATH_ELEMENTARYFUNCTIONS_H
-#define LOOPC_LIB_CONVERSION_TOLLVM_MATH_ELEMENTARYFUNCTIONS_H
+#ifndef LOOPC_LIB_CONVERSION_TOLLVM_MATH_MATHPATTERNS_H
+#define LOOPC_LIB_CONVERSION_TOLLVM_MATH_MATHPATTERNS_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -24,6 +25,13 @@ namespace loopc {
 void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns,
                                         bool scales);
 
+/// Adds patterns for quotients and remainders, signed and unsigned, of vectors
+/// of integers of 8 to 64 bits by divisors that are no constants: they become
+/// divisions of floats, with the same results. Divisors of 0 give any number,
+/// and end nothing: lanes that are masked out may have them. Also for
+/// remainders of vectors of f32, which are exact.
+void populateDivisionPatterns(mlir::RewritePatternSet &patterns);
+
 } // namespace loopc
 
-#endif // LOOPC_LIB_CONVERSION_TOLLVM_MATH_ELEMENTARYFUNCTIONS_H
+#endif // LOOPC_LIB_CONVERSION_TOLLVM_MATH_MATHPATTERNS_H
