@@ -60,7 +60,7 @@ def _evaluated(model: Any, feeds: dict[str, Any]) -> list[Any]:
 
     results = [openvino.Tensor(port.element_type, openvino.Shape([])) for port in model.outputs]
     given = [feeds[port.get_any_name()] for port in model.inputs]
-    if not model.evaluate(results, [openvino.Tensor(np.ascontiguousarray(v)) for v in given]):
+    if not model.evaluate(results, [openvino.Tensor(np.array(v, order="C")) for v in given]):
         raise ValueError("OpenVINO's reference has not all of the layers")
     return [np.array(result.data) for result in results]
 

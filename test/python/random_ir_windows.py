@@ -383,7 +383,7 @@ def generators(draw: Draw) -> Layer:
                                           dtype(first + step * draw.randint(0, 4)), dtype(step)]),
                      lambda *v: OPSETS[4].range(*v, np.dtype(dtype).name), name=kind)  # fmt: skip
     if kind == "eye":
-        diagonal, rows, columns = draw.randint(-3, 3), draw.randint(1, 4), draw.randint(1, 4)
+        diagonal, rows, columns = draw.randint(-1, 1), draw.randint(1, 4), draw.randint(1, 4)
         batch = i64([draw.randint(1, 2) for _ in range(draw.randint(0, 2))])
         return Layer(sets_of(draw, lambda: [i64(rows), i64(columns), i64(diagonal)]),
                      lambda r, c, d: OPSETS[9].eye(r, c, d, "f32", const(batch)),
