@@ -11,7 +11,10 @@
 
 #include "loopc/Bufferize/InPlaceAnalysis.h"
 #include "loopc/Bufferize/Passes.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Walk.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
@@ -67,6 +70,49 @@ static LogicalResult checkOperations(ModuleOp module) {
             "linalg, tensor and arith before (loopc-opt has MLIR's passes)";
 }
 
+/// Moves `check` in front of operations that nobody sees run.
+static void raise(loopc::loop::CheckOp check) {
+  Operation *before = check;
+  auto definesOperand = [&](Operation *op) {
+    return llvm::any_of(check->getOperands(), [&](Value operand) {
+      return operand.getDefiningOp() == op;
+    });
+  };
+  while (Operation *op = before->getPrevNode()) {
+    if (!isMemoryEffectFree(op) || definesOperand(op))
+      break;
+    before = op;
+  }
+  if (before != check)
+    check->moveBefore(before);
+}
+
+/// True if a check stands between `first`, or what it is in, and `op`.
+static bool isCheckedBetween(Operation *first, Operation *op) {
+  for (; op; op = op->getParentOp()) {
+    Operation *begin = op->getBlock()->findAncestorOpInBlock(*first);
+    for (Operation *at = op->getPrevNode(); at && at != begin;
+         at = at->getPrevNode())
+      if (loopc::holdsOp<loopc::loop::CheckOp>(at))
+        return true;
+    if (begin)
+      return false;
+  }
+  return true;
+}
+
+/// The part of its result that `insertion` writes, for `user` to compute there
+/// what is inserted: behind the checks that hold the part to the result, as it
+/// is written by then.
+static Value takePart(RewriterBase &rewriter,
+                      SubsetInsertionOpInterface insertion,
+                      tensor::EmptyOp empty, Operation *user) {
+  if (!loopc::loop::needsNoCheck(insertion) &&
+      isCheckedBetween(user, insertion))
+    return {};
+  return buildSubsetExtraction(rewriter, insertion, empty, user);
+}
+
 namespace {
 struct EliminateEmptyPass
     : loopc::impl::BufferizeEliminateEmptyBase<EliminateEmptyPass> {
@@ -77,8 +123,10 @@ struct EliminateEmptyPass
       return;
     loopc::InPlaceState state(getOperation(), options);
     IRRewriter rewriter(&getContext());
+    getOperation().walk(raise);
     if (failed(loopc::analyzeInPlace(getOperation(), state)) ||
-        failed(eliminateEmptyTensors(rewriter, getOperation(), state)))
+        failed(
+            eliminateEmptyTensors(rewriter, getOperation(), state, takePart)))
       signalPassFailure();
   }
 };

@@ -17,6 +17,9 @@ def BufferizeEliminateEmpty
   let description = [{
     MLIR's `eliminate-empty-tensors`, with an analysis that takes time about
     linear in the size of functions (`lib/Bufferize/InPlaceAnalysis.cpp`).
+    Checks come in front of what is computed without being seen. Behind a check
+    that cannot, what is inserted has a place of its own: the check may be what
+    holds the part to the result.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
     "::mlir::tensor::TensorDialect"];
