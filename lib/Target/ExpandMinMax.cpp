@@ -49,13 +49,17 @@ static void markUnpredictable(SelectInst &select) {
 /// number: not what the loop carries, whose next iteration would wait for it.
 static std::pair<Value *, Value *> orderOf(const IntrinsicInst &call) {
   Value *x = call.getArgOperand(0), *y = call.getArgOperand(1);
-  bool swaps = isCarried(x, call.getParent());
-  // One by one, what is in memory is there before what is computed. A vector
-  // may be read by the instruction itself, as its other operand.
+  bool xIsCarried = isCarried(x, call.getParent());
+  bool yIsCarried = isCarried(y, call.getParent());
+  bool swaps;
   if (isScalar(call))
-    swaps |= isa<LoadInst>(y) && !isa<LoadInst>(x);
+    // One by one, what is in memory is there before what is computed. Of two
+    // that are carried the second one is the later (nest-shorten-recurrences).
+    swaps =
+        (xIsCarried && !yIsCarried) || (isa<LoadInst>(y) && !isa<LoadInst>(x));
   else
-    swaps |= isa<LoadInst>(x) && !isCarried(y, call.getParent());
+    // A vector may be read by the instruction itself, as its other operand.
+    swaps = xIsCarried || (isa<LoadInst>(x) && !yIsCarried);
   return swaps ? std::pair(y, x) : std::pair(x, y);
 }
 

@@ -30,6 +30,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -97,8 +98,8 @@ static bool isLocal(const llvm::Instruction &access) {
 /// leaves.
 static constexpr unsigned kShortLoop = 16;
 
-/// Loops of a function are in vectors if those that are not have no more of
-/// their instructions than one in so many.
+/// A function, or its loops, are in vectors if loops that are not have no more
+/// of its instructions than one in so many.
 static constexpr unsigned kScalarShare = 10;
 
 /// So many instructions outside of loops are simplified for one of a loop that
@@ -111,6 +112,9 @@ enum class Gain {
   /// What loops of a few iterations are when they are written out, or vectors
   /// of what is small beside the rest.
   Little,
+  /// That, and loops that are not in vectors, of little beside the rest: they
+  /// may read what the iteration before has written.
+  Scalars,
   /// Loops that are not in vectors, or whose vectors are in memory of the
   /// function's own, which they leave then.
   Much
@@ -143,10 +147,12 @@ static Gain findGain(const llvm::Function &function,
     if (isScalar || (trips > 0 && trips <= kShortLoop))
       gain = Gain::Little;
   }
-  uint64_t numStraight = function.getInstructionCount() - numLooped;
+  uint64_t count = function.getInstructionCount();
+  if (numScalar * kScalarShare > count)
+    return Gain::Much;
   return numScalar * kScalarShare > numLooped &&
-                 numScalar * kStraightShare > numStraight
-             ? Gain::Much
+                 numScalar * kStraightShare > count - numLooped
+             ? Gain::Scalars
              : gain;
 }
 
@@ -303,7 +309,10 @@ void Optimizer::finish() {
                  functions.getResult<llvm::ScalarEvolutionAnalysis>(function));
     if (gain == Gain::Much)
       continue;
-    if (gain == Gain::Little)
+    // What an iteration has written is a value of the next one.
+    if (gain == Gain::Scalars)
+      functions.invalidate(function, llvm::GVNPass().run(function, functions));
+    if (gain == Gain::Little || gain == Gain::Scalars)
       functions.invalidate(function, little.run(function, functions));
     function.addFnAttr(kFinished);
   }
