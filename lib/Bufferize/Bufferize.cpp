@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace loopc {
@@ -113,6 +114,60 @@ static Value takePart(RewriterBase &rewriter,
   return buildSubsetExtraction(rewriter, insertion, empty, user);
 }
 
+/// The layout of `type` with those strides and that offset only that are the
+/// same in `other`.
+static MemRefType commonLayout(MemRefType type, MemRefType other) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  auto [otherStrides, otherOffset] = other.getStridesAndOffset();
+  for (auto [stride, otherStride] : llvm::zip_equal(strides, otherStrides))
+    if (stride != otherStride)
+      stride = ShapedType::kDynamic;
+  if (offset != otherOffset)
+    offset = ShapedType::kDynamic;
+  return MemRefType::get(
+      type.getShape(), type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), offset, strides),
+      type.getMemorySpace());
+}
+
+/// The buffers that branches yield for a result have the strides that are
+/// theirs in all branches: upstream leaves all of them open where one differs,
+/// and elements whose neighbours are not known to be near are read one by one.
+static void keepCommonStrides(OpResult result) {
+  Operation *branches = result.getOwner();
+  auto type = dyn_cast<MemRefType>(result.getType());
+  if (!type || type.getLayout().isIdentity())
+    return;
+  MemRefType common;
+  SmallVector<std::pair<OpOperand *, Value>> yielded;
+  for (Region &region : branches->getRegions()) {
+    OpOperand &operand =
+        region.front().getTerminator()->getOpOperand(result.getResultNumber());
+    auto cast = operand.get().getDefiningOp<memref::CastOp>();
+    Value buffer = cast ? cast.getSource() : operand.get();
+    auto from = dyn_cast<MemRefType>(buffer.getType());
+    if (!from || !from.isStrided())
+      return;
+    MemRefType first = common ? common : from;
+    common =
+        commonLayout(MemRefType::get(type.getShape(), type.getElementType(),
+                                     first.getLayout(), type.getMemorySpace()),
+                     from);
+    yielded.emplace_back(&operand, buffer);
+  }
+  if (!common || common.getLayout() == type.getLayout())
+    return;
+  OpBuilder b(branches);
+  for (auto [operand, buffer] : yielded) {
+    b.setInsertionPoint(operand->getOwner());
+    operand->set(memref::CastOp::create(b, branches->getLoc(), common, buffer));
+  }
+  result.setType(common);
+  b.setInsertionPointAfter(branches);
+  auto cast = memref::CastOp::create(b, branches->getLoc(), type, result);
+  result.replaceAllUsesExcept(cast, cast);
+}
+
 namespace {
 struct EliminateEmptyPass
     : loopc::impl::BufferizeEliminateEmptyBase<EliminateEmptyPass> {
@@ -139,7 +194,11 @@ struct BufferizePass : loopc::impl::BufferizeTensorsBase<BufferizePass> {
     if (failed(checkOperations(module)) ||
         failed(insertCopies(module, options, buffers)) ||
         failed(bufferizeModuleOp(module, options, buffers)))
-      signalPassFailure();
+      return signalPassFailure();
+    module.walk([](Operation *op) {
+      if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+        llvm::for_each(op->getResults(), keepCommonStrides);
+    });
   }
 
 private:
