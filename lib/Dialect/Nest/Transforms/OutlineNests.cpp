@@ -27,6 +27,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_OUTLINENESTS
@@ -68,6 +69,22 @@ static void collectNests(Region &region,
       for (Region &nested : op.getRegions())
         collectNests(nested, longLoops, nests);
   }
+}
+
+/// True if `function`, of the model, has no loop but in `nests`.
+static bool isStraightWithout(func::FuncOp function,
+                              ArrayRef<Operation *> nests) {
+  if (function->hasAttr(kOutlinedAttrName))
+    return false;
+  llvm::SmallPtrSet<Operation *, 16> left(nests.begin(), nests.end());
+  return !function
+              ->walk<WalkOrder::PreOrder>([&](Operation *op) {
+                if (left.contains(op))
+                  return WalkResult::skip();
+                return isa<LoopLikeOpInterface>(op) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+              })
+              .wasInterrupted();
 }
 
 namespace {
@@ -142,11 +159,16 @@ struct OutlineNests : loopc::impl::OutlineNestsBase<OutlineNests> {
   void runOnOperation() override {
     SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : present) {
-      if (function.isExternal() || countOps(function) < minOps)
+      if (function.isExternal())
+        continue;
+      int64_t numOps = countOps(function);
+      if (numOps < std::min(minOps, minStraight))
         continue;
       SmallVector<Operation *> nests;
       collectNests(function.getBody(), findLongLoops(function, longLoop),
                    nests);
+      if (numOps < minOps && !isStraightWithout(function, nests))
+        continue;
       Outliner outliner(function);
       for (Operation *nest : nests) {
         numShared += outliner.outline(nest);

@@ -191,12 +191,20 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
     yields nothing and the function is given the run (`!rt.run`): it returns a
     status, and `loop.poll` behind the call asks for it.
 
+    A function of the model that has no loop without its nests is code that a
+    run passes through once, which LLVM need not optimise: of such, `min-straight`
+    operations are enough.
+
     In all functions, a loop marked `loopc.parallel` that reads elements where
     others say (a Gather, with what is computed of it) is annotated for LLVM:
     its accesses are parallel, so that it becomes vectors without tests.
   }];
   let options = [Option<"minOps", "min-ops", "unsigned", /*default=*/"1500",
                         "functions with fewer operations stay whole">,
+                 Option<"minStraight", "min-straight", "unsigned",
+                        /*default=*/"300",
+                        "the same of functions of the model that have no loop "
+                        "without their nests">,
                  Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
                         "nests and calls in an iteration from which on a call "
                         "is nothing">];
