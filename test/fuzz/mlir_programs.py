@@ -208,6 +208,7 @@ class _Generator:
         """So many operations of any kind, where there is something for them."""
         steps = [self.combine] * 6 + [self.halve, self.insert, self.insert, self.reduce]
         steps += [self.as_scalar, self.product, self.transpose, self.move, self.number]
+        steps += [self.divide]
         if self.depth < 3:
             steps += [self.loop, self.loop, self.branch]
         for step in self.random.choices(steps, k=count):
@@ -291,6 +292,33 @@ class _Generator:
             block.values.append(self.in_form(block, x) if x.scalar else self.scalar(block, x))
             if block.values[-1].shape:  # A one-element tensor of rank 1 is not what states are.
                 block.values.pop()
+
+    def divide(self, block: Block) -> None:
+        """A quotient of numbers, behind a check of the divisor."""
+        x, y = (self.pick(block, lambda v: v.shape == () and v.elem == "i64") for _ in range(2))
+        if x is None or y is None:
+            return
+        more = self.constant(block, self.random.choice((0, 1, 2, 5)), "i64")
+        add = "arith.addi {}, {} : i64"
+        y = self.emit(block, add, "i64", (), "i64", np.add, self.scalar(block, y), more)
+        zero = self.constant(block, 0, "i64")
+        fine = self.emit(
+            block, "arith.cmpi ne, {}, {} : i64", "i1", (), "i1", np.not_equal, y, zero
+        )
+        block.lines.append(f'loop.check {fine.name}, "zero"')
+
+        def check(env: Env) -> None:
+            if not env[fine.name]:
+                raise RunError("zero")
+
+        def quotient(one: Any, other: Any) -> Any:
+            floor, rest = np.divmod(one, other)
+            return floor + np.int64(rest != 0 and (one < 0) != (other < 0))
+
+        block.program.append(check)
+        line = "arith.divsi {}, {} : i64"
+        x = self.scalar(block, x)
+        block.values.append(self.emit(block, line, "i64", (), "i64", quotient, x, y))
 
     def number(self, block: Block) -> None:
         x = self.pick(block, lambda v: v.shape == () and v.elem == "i64")
