@@ -22,6 +22,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_BUFFERIZEELIMINATEEMPTY
@@ -88,28 +90,96 @@ static void raise(loopc::loop::CheckOp check) {
     check->moveBefore(before);
 }
 
-/// True if a check stands between `first`, or what it is in, and `op`.
-static bool isCheckedBetween(Operation *first, Operation *op) {
-  for (; op; op = op->getParentOp()) {
+/// A number, the extents of a tensor, or its elements.
+enum OriginKind : unsigned { Number, Extents, Elements };
+using Origin = std::pair<Value, unsigned>;
+using Origins = llvm::SetVector<Origin>;
+
+static Origin originOf(Value value) {
+  return {value, isa<TensorType>(value.getType()) ? Extents : Number};
+}
+
+/// Adds what `value`, a number or a tensor with its extents, is made of.
+static void addOrigins(Value value, Origins &all) {
+  auto add = [&](Value other) {
+    if (!getConstantIntValue(other))
+      all.insert(originOf(other));
+  };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop =
+        dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+    if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr)
+      add(init->get());
+    return;
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    all.insert(Origin(extract.getTensor(), Elements));
+    llvm::for_each(extract.getIndices(), add);
+  } else if (auto made = dyn_cast<DestinationStyleOpInterface>(op)) {
+    if (OpOperand *init = made.getTiedOpOperand(cast<OpResult>(value)))
+      add(init->get());
+  } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    add(insert.getDest());
+  } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+    if (OpOperand *init = loop.getTiedLoopInit(cast<OpResult>(value)))
+      add(init->get());
+  } else if (op->getNumRegions() == 0) {
+    llvm::for_each(op->getOperands(), add);
+  }
+}
+
+/// `values`, and what these numbers, and the extents of these tensors, are
+/// computed of.
+static Origins findOrigins(ValueRange values) {
+  Origins all;
+  for (Value value : values)
+    if (!getConstantIntValue(value))
+      all.insert(originOf(value));
+  for (size_t k = 0; k < all.size(); ++k)
+    if (all[k].second != Elements)
+      addOrigins(all[k].first, all);
+  return all;
+}
+
+/// True if a check that stands between `first`, or what it is in, and
+/// `insertion` may be what holds the part to the result: if it asks for
+/// something that the part or the result is made of.
+static bool isHeldBetween(Operation *first,
+                          SubsetInsertionOpInterface insertion) {
+  std::optional<Origins> ofPart;
+  auto isAbout = [&](Value condition) {
+    if (!ofPart) {
+      SmallVector<Value> numbers(insertion->getOperands());
+      llvm::erase(numbers, insertion.getSourceOperand().get());
+      ofPart = findOrigins(numbers);
+    }
+    return llvm::any_of(findOrigins(condition), [&](const Origin &origin) {
+      return ofPart->contains(origin);
+    });
+  };
+  auto isHolding = [&](Operation *op) {
+    return loopc::anyNested(op, [&](loopc::loop::CheckOp check) {
+      return isAbout(check.getCondition());
+    });
+  };
+  for (Operation *op = insertion;; op = op->getParentOp()) {
     Operation *begin = op->getBlock()->findAncestorOpInBlock(*first);
     for (Operation *at = op->getPrevNode(); at && at != begin;
          at = at->getPrevNode())
-      if (loopc::holdsOp<loopc::loop::CheckOp>(at))
+      if (isHolding(at))
         return true;
     if (begin)
       return false;
   }
-  return true;
 }
 
 /// The part of its result that `insertion` writes, for `user` to compute there
-/// what is inserted: behind the checks that hold the part to the result, as it
-/// is written by then.
+/// what is inserted: not in front of a check that holds the part to the result.
 static Value takePart(RewriterBase &rewriter,
                       SubsetInsertionOpInterface insertion,
                       tensor::EmptyOp empty, Operation *user) {
-  if (!loopc::loop::needsNoCheck(insertion) &&
-      isCheckedBetween(user, insertion))
+  if (!loopc::loop::needsNoCheck(insertion) && isHeldBetween(user, insertion))
     return {};
   return buildSubsetExtraction(rewriter, insertion, empty, user);
 }
