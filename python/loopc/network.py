@@ -294,11 +294,15 @@ class INetworkDefinition:
 
     def mark_output(self, tensor: ITensor) -> None:
         """Makes a tensor an output."""
-        self._raw.mark_output(*self._numbers([instance("tensor", tensor, ITensor)]), True)
+        self._set_output(tensor, True)
 
     def unmark_output(self, tensor: ITensor) -> None:
         """Makes a tensor an output no more."""
-        self._raw.mark_output(*self._numbers([instance("tensor", tensor, ITensor)]), False)
+        self._set_output(tensor, False)
+
+    def _set_output(self, tensor: ITensor, is_output: bool) -> None:
+        (number,) = self._numbers([instance("tensor", tensor, ITensor)])
+        self._raw.mark_output(number, is_output)
 
     def add_constant(self, shape: Sequence[int], weights: Any) -> IConstantLayer:
         """A constant: `weights`, an array, in the shape `shape`."""
