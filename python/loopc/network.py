@@ -294,15 +294,13 @@ class INetworkDefinition:
 
     def mark_output(self, tensor: ITensor) -> None:
         """Makes a tensor an output."""
-        self._set_output(tensor, True)
+        (number,) = self._numbers([instance("tensor", tensor, ITensor)])
+        self._raw.mark_output(number, True)
 
     def unmark_output(self, tensor: ITensor) -> None:
         """Makes a tensor an output no more."""
-        self._set_output(tensor, False)
-
-    def _set_output(self, tensor: ITensor, is_output: bool) -> None:
         (number,) = self._numbers([instance("tensor", tensor, ITensor)])
-        self._raw.mark_output(number, is_output)
+        self._raw.mark_output(number, False)
 
     def add_constant(self, shape: Sequence[int], weights: Any) -> IConstantLayer:
         """A constant: `weights`, an array, in the shape `shape`."""
