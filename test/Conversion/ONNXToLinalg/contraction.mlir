@@ -150,10 +150,11 @@ func.func @column_of_a(%a: tensor<256x1xf32>, %b: tensor<8x256xf32>) -> tensor<1
 
 // -----
 
-// Of both that are transposed the smaller one is turned: B here.
+// Of both that are transposed the smaller one is turned, B here, and stored: in
+// the product it would be read by columns.
 // CHECK-LABEL: @both_transposed
 // CHECK-SAME: %[[A:[^:]+]]: tensor<256x128xf32> {{.*}} %[[B:[^:]+]]: tensor<8x256xf32>
-// CHECK: %[[TURNED:.*]] = linalg.generic {{.*}} ins(%[[B]] : tensor<8x256xf32>)
+// CHECK: %[[TURNED:.*]] = linalg.transpose ins(%[[B]] : tensor<8x256xf32>) {{.*}} {loopc.stored}
 // CHECK: linalg.generic {{.*}} ins(%[[A]], %[[TURNED]] : tensor<256x128xf32>, tensor<256x8xf32>)
 func.func @both_transposed(%a: tensor<256x128xf32>, %b: tensor<8x256xf32>) -> tensor<128x8xf32> {
   %r = onnx.node "Gemm"(%a, %b) since 13 {transA = 1 : i64, transB = 1 : i64} : (tensor<256x128xf32>, tensor<8x256xf32>) -> tensor<128x8xf32>

@@ -14,6 +14,7 @@
 #include "Framework/ElementTypes.h"
 #include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
+#include "loopc/Tensor/StoredTranspose.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
@@ -68,6 +69,14 @@ Value loopc::castElements(NodeLowering &l, Value value, Type to,
                          return NodeLowering::castScalar(
                              b, loc, s[0], isUnsigned, to, isUnsigned);
                        });
+}
+
+Value loopc::reordered(NodeLowering &l, Value value, ArrayRef<int64_t> order) {
+  Dims dims;
+  for (int64_t axis : order)
+    dims.push_back(l.dim(value, axis));
+  Value init = l.empty(dims, getElementTypeOrSelf(value.getType()));
+  return storeTransposed(l.b, l.b.getLoc(), value, init, order);
 }
 
 Value loopc::broadcastChecked(NodeLowering &l, Value value,
@@ -323,7 +332,7 @@ Value Gemm::product(Value init) {
     byColumns = count && (isSmaller || matchPattern(rhs, m_Constant()));
     byRows = !byColumns;
     Value &turned = byColumns ? rhs : lhs;
-    turned = l.transpose(turned, {1, 0});
+    turned = reordered(l, turned, {1, 0});
   }
   AffineExpr m, n, k;
   if (byRows)

@@ -72,6 +72,10 @@ bool isOneForAll(NodeLowering &l, mlir::Value zeroPoint);
 mlir::Value requantize(NodeLowering &l, mlir::Value value, mlir::Value x,
                        mlir::Value w, mlir::Value y, Factor zeroPoint);
 
+/// `value` with its axes in another order, stored (StoredTranspose.h).
+mlir::Value reordered(NodeLowering &l, mlir::Value value,
+                      llvm::ArrayRef<int64_t> order);
+
 /// Einsum.cpp.
 llvm::LogicalResult lowerEinsum(NodeLowering &l);
 

@@ -13,7 +13,6 @@
 #include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "Window.h"
-#include "loopc/Tensor/StoredTranspose.h"
 
 #include <algorithm>
 
@@ -350,14 +349,6 @@ Value Convolution::channelsLast(Value bias, Type type) {
               : group > 1   ? groupedLast(padded, init)
                             : denseLast(padded, init);
   return l.transpose(sum, back);
-}
-
-Value loopc::reordered(NodeLowering &l, Value value, ArrayRef<int64_t> order) {
-  Dims dims;
-  for (int64_t axis : order)
-    dims.push_back(l.dim(value, axis));
-  Value init = l.empty(dims, getElementTypeOrSelf(value.getType()));
-  return storeTransposed(l.b, l.b.getLoc(), value, init, order);
 }
 
 Value Convolution::denseLast(Value padded, Value init) {

@@ -65,10 +65,6 @@ llvm::LogicalResult checkPerChannel(NodeLowering &l, unsigned i,
                                     mlir::OpFoldResult channels,
                                     llvm::StringRef name);
 
-/// `value` with its axes in another order, stored (StoredTranspose.h).
-mlir::Value reordered(NodeLowering &l, mlir::Value value,
-                      llvm::ArrayRef<int64_t> order);
-
 /// TransposedConvolution.cpp.
 llvm::LogicalResult lowerConvTranspose(NodeLowering &l);
 
