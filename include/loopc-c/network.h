@@ -157,7 +157,7 @@ LOOPC_API int loopc_network_set_weights(loopc_network *network, int32_t layer,
                                         const void *data, size_t size);
 /// The number of elements of weights, 0 where there are none. `type` gets their
 /// type, `data` their bytes, which live until the value is set again, and
-/// `size` how many bytes these are. None of the three may be null.
+/// `size` how many bytes these are. Each of the three may be null.
 LOOPC_API size_t loopc_network_get_weights(const loopc_network *network,
                                            int32_t layer, const char *name,
                                            int32_t *type, const void **data,

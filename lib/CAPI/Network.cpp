@@ -452,9 +452,12 @@ extern "C" size_t loopc_network_get_weights(const loopc_network *network,
   const Attribute *value = found && name ? found->getAttribute(name) : nullptr;
   const auto *constant = value ? std::get_if<Constant>(value) : nullptr;
   bool hasBytes = constant && constant->bytes;
-  *type = static_cast<int32_t>(hasBytes ? constant->type : DataType::kFLOAT);
-  *data = hasBytes ? constant->bytes->data() : nullptr;
-  *size = hasBytes ? constant->bytes->size() : 0;
+  if (type)
+    *type = static_cast<int32_t>(hasBytes ? constant->type : DataType::kFLOAT);
+  if (data)
+    *data = hasBytes ? constant->bytes->data() : nullptr;
+  if (size)
+    *size = hasBytes ? constant->bytes->size() : 0;
   size_t count = hasBytes;
   for (int64_t extent : hasBytes ? constant->shape : std::vector<int64_t>())
     count *= static_cast<size_t>(extent);
