@@ -88,6 +88,11 @@ bool hasLoops(const llvm::Function &function);
 /// are few instructions.
 llvm::SmallPtrSet<llvm::Function *, 16> findRunOnce(llvm::Module &module);
 
+/// Makes what `function`, which has no loops, allocates on the stack a part of
+/// its frame. Where LLVM leaves it as it is, the vectors that it hands over on
+/// the stack are aligned by the frame alone, whatever was allocated since.
+void allocateInFrame(llvm::Function &function);
+
 /// Marks the functions of `module` that a run passes through once, where they
 /// are much: LLVM's passes leave them as they are, and their instructions are
 /// selected by its quick way.

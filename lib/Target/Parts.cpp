@@ -132,6 +132,8 @@ void Division::findStraight() {
   };
   if (!llvm::all_of(module, canMove))
     straight.clear();
+  for (llvm::Function *function : straight)
+    allocateInFrame(*function);
   needed.clear();
 }
 

@@ -13,6 +13,8 @@
 #include "llvm/Analysis/CFG.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
@@ -103,8 +105,18 @@ SmallPtrSet<Function *, 16> loopc::findRunOnce(Module &module) {
   return once;
 }
 
+void loopc::allocateInFrame(Function &function) {
+  BasicBlock &entry = function.getEntryBlock();
+  for (Instruction &one : make_early_inc_range(instructions(function)))
+    if (auto *memory = dyn_cast<AllocaInst>(&one);
+        memory && memory->getParent() != &entry &&
+        isa<ConstantInt>(memory->getArraySize()))
+      memory->moveBefore(entry, entry.getFirstInsertionPt());
+}
+
 void loopc::markRunOnce(Module &module) {
   for (Function *function : findRunOnce(module)) {
+    allocateInFrame(*function);
     function->addFnAttr(Attribute::OptimizeNone);
     function->addFnAttr(Attribute::NoInline);
   }

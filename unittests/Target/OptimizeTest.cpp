@@ -127,6 +127,23 @@ std::string addAlways(const std::string &type, const std::string &one) {
 
 const std::string vectorOfOnes = "<float 1.0, float 1.0, float 1.0, float 1.0>";
 
+// Code that a run passes through once allocates in its frame: vectors that it
+// hands over on the stack are aligned with that alone.
+TEST_F(OptimizeTest, CodeThatRunsOnceAllocatesInItsFrame) {
+  std::string text = "define i32 @f(i32 %v0, i1 %c) {\n"
+                     "  br i1 %c, label %more, label %end\n"
+                     "more:\n  %m = alloca [3 x i64]\n"
+                     "  store i64 1, ptr %m\n";
+  for (int k = 0; k < 600; ++k)
+    text += "  %v" + std::to_string(k + 1) + " = add i32 %v" +
+            std::to_string(k) + ", 3\n";
+  auto module = parse(text + "  ret i32 %v600\nend:\n  ret i32 0\n}\n");
+  loopc::markRunOnce(*module);
+  const Function &function = *module->getFunction("f");
+  EXPECT_TRUE(function.hasFnAttribute(Attribute::OptimizeNone));
+  EXPECT_TRUE(isa<AllocaInst>(function.getEntryBlock().front()));
+}
+
 } // namespace
 
 TEST_F(OptimizeTest, FusesProductsAndSums) {
