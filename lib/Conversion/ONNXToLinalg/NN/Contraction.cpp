@@ -332,7 +332,9 @@ Value Gemm::product(Value init) {
     byColumns = count && (isSmaller || matchPattern(rhs, m_Constant()));
     byRows = !byColumns;
     Value &turned = byColumns ? rhs : lhs;
-    turned = reordered(l, turned, {1, 0});
+    // On a CPU it is stored: in the product it would be read by columns.
+    turned = l.forKernels ? l.transpose(turned, {1, 0})
+                          : reordered(l, turned, {1, 0});
   }
   AffineExpr m, n, k;
   if (byRows)
