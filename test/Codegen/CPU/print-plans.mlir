@@ -834,8 +834,7 @@ func.func @padded(%x: memref<20x30xf32>, %w: memref<32x64xf32>, %y: memref<22x64
 }
 
 // Rows of a part of an image lie apart. All are done for some columns of the
-// weights before the next columns are read; where a row is no whole tile, they
-// are gone through as one.
+// weights before the next columns are read.
 #part = affine_map<(n, h, w, k, m) -> (n, h, w, k)>
 #points = affine_map<(n, h, w, k, m) -> (k, m)>
 #part_sums = affine_map<(n, h, w, k, m) -> (n, h, w, m)>
@@ -843,18 +842,6 @@ func.func @padded(%x: memref<20x30xf32>, %w: memref<32x64xf32>, %y: memref<22x64
 func.func @whole_tiles(%x: memref<1x6x6x512xf32, strided<[25088, 3584, 512, 1]>>, %w: memref<512x512xf32>, %y: memref<1x6x6x512xf32, strided<[25088, 3584, 512, 1]>>) {
   linalg.generic {indexing_maps = [#part, #points, #part_sums], iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
       ins(%x, %w : memref<1x6x6x512xf32, strided<[25088, 3584, 512, 1]>>, memref<512x512xf32>) outs(%y : memref<1x6x6x512xf32, strided<[25088, 3584, 512, 1]>>) {
-  ^bb0(%a: f32, %b: f32, %s: f32):
-    %p = arith.mulf %a, %b : f32
-    %t = arith.addf %s, %p fastmath<contract> : f32
-    linalg.yield %t : f32
-  }
-  return
-}
-
-// CHECK: {{^}}open_part: contraction loops=1x?x?x512x512 vectors=16 along=d4 rows=d1,d2 sum=d3
-func.func @open_part(%x: memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>, %w: memref<512x512xf32>, %y: memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>) {
-  linalg.generic {indexing_maps = [#part, #points, #part_sums], iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
-      ins(%x, %w : memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>, memref<512x512xf32>) outs(%y : memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>) {
   ^bb0(%a: f32, %b: f32, %s: f32):
     %p = arith.mulf %a, %b : f32
     %t = arith.addf %s, %p fastmath<contract> : f32

@@ -252,3 +252,24 @@ func.func @complex(%x: memref<100x3xcomplex<f32>>, %row: memref<3xcomplex<f32>>)
   }
   return
 }
+
+// -----
+
+// Elements of every second place are no vector, even if all of them lie at one
+// distance: one of the last axis of an image, say.
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (j)>
+// CHECK-LABEL: func @every_second
+// CHECK-NOT: memref.alloca
+// CHECK-NOT: vector.load %{{.*}} : memref<?xf32, strided<[2]>>
+// CHECK: return
+func.func @every_second(%x: memref<160x6x2xf32>, %row: memref<6xf32>, %y: memref<160x6xf32>) {
+  %part = memref.subview %x[0, 0, 0] [160, 6, 1] [1, 1, 1] : memref<160x6x2xf32> to memref<160x6xf32, strided<[12, 2]>>
+  linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%part, %row : memref<160x6xf32, strided<[12, 2]>>, memref<6xf32>) outs(%y : memref<160x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.mulf %a, %b : f32
+    linalg.yield %s : f32
+  }
+  return
+}

@@ -527,7 +527,7 @@ bool ContractionPlanner::sharesVectors(unsigned dim) {
 void ContractionPlanner::chooseJoined() {
   // Of a single loop around, most often a batch, there is often one iteration.
   if (isTurned || isCompact || plan.isAlongSum || !plan.rowDim ||
-      loop::isCold(op) || plan.outerDims.size() < 2)
+      loop::isCold(op) || plan.sumDims.size() < 2 || plan.outerDims.size() < 2)
     return;
   unsigned outer = plan.outerDims.back();
   if (plan.extents[outer] == 1 || !isParallelDim(op, outer) ||

@@ -75,8 +75,10 @@ static std::optional<Part> partOf(linalg::GenericOp op, OpOperand &operand) {
   if (!isRowElement(element) || !map.isProjectedPermutation() ||
       map.getResults().back() != getAffineDimExpr(last, op.getContext()))
     return std::nullopt;
+  if (!type.isLastDimUnitStride())
+    return std::nullopt;
   if (!map.isFunctionOfDim(rows))
-    return type.isLastDimUnitStride() ? std::optional(Part::Row) : std::nullopt;
+    return Part::Row;
   if (map.getResult(rank - 2) != getAffineDimExpr(rows, op.getContext()) ||
       !canGroup(operand.get(), lastTwo(rank)))
     return std::nullopt;
