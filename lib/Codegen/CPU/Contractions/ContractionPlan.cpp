@@ -526,6 +526,8 @@ bool ContractionPlanner::sharesVectors(unsigned dim) {
 /// a tile that is not whole: rows of an image are short, or of open length.
 void ContractionPlanner::chooseJoined() {
   // Of a single loop around, most often a batch, there is often one iteration.
+  // Products with one loop of the sum gave wrong results when joined (products
+  // of single elements of 1x1 and 3x3 kernels, with an open batch): not done.
   if (isTurned || isCompact || plan.isAlongSum || !plan.rowDim ||
       loop::isCold(op) || plan.sumDims.size() < 2 || plan.outerDims.size() < 2)
     return;
