@@ -156,6 +156,14 @@ bool ContractionPlan::wantsColumnsOutside(linalg::LinalgOp op) const {
   bool hasOther = sumDims.size() > 1 || !outerDims.empty();
   if (isAlongSum || !rowDim || !hasOther || !stripValues.empty())
     return false;
+  auto isOfOuter = [&](OpOperand *operand) {
+    return llvm::any_of(outerDims, [&](unsigned dim) {
+      return op.getMatchingIndexingMap(operand).isFunctionOfDim(dim);
+    });
+  };
+  // A strip is brought together before the loops that are then inside.
+  if (strip && isOfOuter(strip))
+    return false;
   // What columns do not share is read once.
   int64_t most = CpuModel::kCachedWeights, ofRows = 0;
   SmallVector<int64_t> ofColumns;
@@ -164,9 +172,7 @@ bool ContractionPlan::wantsColumnsOutside(linalg::LinalgOp op) const {
     int64_t bytes = bytesOf(*operand).value_or(0);
     if (!map.isFunctionOfDim(laneDim))
       ofRows = std::max(ofRows, bytes ? bytes : most);
-    else if (llvm::none_of(outerDims, [&](unsigned dim) {
-               return map.isFunctionOfDim(dim);
-             }))
+    else if (!isOfOuter(operand))
       ofColumns.push_back(bytes);
   }
   int64_t least = ofRows ? std::min(most, ofRows) : most;
