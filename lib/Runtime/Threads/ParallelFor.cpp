@@ -61,6 +61,10 @@ constexpr int64_t kAwake = 200'000, kAwakeParked = 30'000;
 /// may go on with, and to wake those that sleep.
 constexpr int64_t kWorthStart = 100'000, kWorthWaking = 30'000;
 
+/// So many loops that threads would have been started for, had their runs
+/// lasted, pay for them: more will come.
+constexpr int32_t kManyLoops = 64;
+
 /// In place of when a loop began.
 constexpr int64_t kLongAgo = -1;
 
@@ -430,6 +434,12 @@ static bool hasLasted(loopc_run &run, int64_t nanoseconds) {
   return true;
 }
 
+/// Whether this is one of many loops of short runs.
+static bool comesOften() {
+  static int32_t loops;
+  return __atomic_add_fetch(&loops, 1, __ATOMIC_RELAXED) >= kManyLoops;
+}
+
 /// The team of `run` from here on, or null: no core is left, or new threads
 /// would be started for a loop that may be over in a moment (`isPatient`).
 static Team *joinTeam(loopc_run &run, bool isPatient) {
@@ -441,7 +451,7 @@ static Team *joinTeam(loopc_run &run, bool isPatient) {
   if (wanted == 1)
     return nullptr;
   Team *team = unparkTeam(wanted, isLent);
-  if (!team && isPatient && !hasLasted(run, kWorthStart))
+  if (!team && isPatient && !hasLasted(run, kWorthStart) && !comesOften())
     return nullptr;
   if (!team)
     team = isLent ? makeLentTeam(wanted) : startTeam(wanted);
