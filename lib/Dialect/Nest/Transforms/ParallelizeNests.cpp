@@ -62,7 +62,7 @@ static constexpr double kGuessedTrips = 8;
 static constexpr double kCallWork = 4096;
 /// The same of nests that are shared out where what is around them turns out to
 /// have one iteration: code for another function is compiled.
-static constexpr double kWorthFunction = kCallWork;
+static constexpr double kWorthFunction = 12 * kCallWork;
 /// In a loop the threads are awake from the iteration before: so many times
 /// less work pays.
 static constexpr double kAwakeShare = 64;
