@@ -10,6 +10,7 @@
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/IndexCasts.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -100,10 +101,8 @@ static OpFoldResult lengthOfCollected(OpBuilder &b, loop::LoopOp loop,
   if (std::optional<int64_t> count = getConstantIntValue(trips))
     return b.getIndexAttr(std::max<int64_t>(*count, 0));
   // A dimension is not negative.
-  auto cast = trips.getDefiningOp<arith::IndexCastOp>();
-  if (cast && cast.getIn().getDefiningOp<tensor::DimOp>())
-    return cast.getIn();
-  return {};
+  trips = withoutIndexCasts(trips);
+  return trips.getDefiningOp<tensor::DimOp>() ? trips : OpFoldResult();
 }
 
 /// True if `loop`, in the else-branch of `branch` or before it, runs where that
@@ -115,9 +114,8 @@ static bool runsUnless(scf::IfOp branch, loop::LoopOp loop) {
       !isConstantIntValue(compare.getRhs(), 0) || !trips || loop.getCondition())
     return false;
   // A dimension is not negative.
-  auto cast = trips.getDefiningOp<arith::IndexCastOp>();
-  return cast && cast.getIn() == compare.getLhs() &&
-         cast.getIn().getDefiningOp<tensor::DimOp>();
+  trips = withoutIndexCasts(trips);
+  return trips == compare.getLhs() && trips.getDefiningOp<tensor::DimOp>();
 }
 
 /// The dimension of what `branch` yields as result `k`, where both branches say
@@ -469,9 +467,8 @@ Value loop::createZero(OpBuilder &b, Location loc, Type element) {
 Value loop::tripsAsIndex(OpBuilder &b, Location loc, Value count) {
   // A dimension is not negative: it stays the value that other dimensions are
   // compared with.
-  if (auto cast = count.getDefiningOp<arith::IndexCastOp>())
-    if (cast.getIn().getDefiningOp<tensor::DimOp>())
-      return cast.getIn();
+  if (Value own = withoutIndexCasts(count); own.getDefiningOp<tensor::DimOp>())
+    return own;
   Value zero =
       arith::ConstantOp::create(b, loc, b.getZeroAttr(count.getType()));
   count = b.createOrFold<arith::MaxSIOp>(loc, count, zero);
