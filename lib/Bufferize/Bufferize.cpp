@@ -19,10 +19,12 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 namespace loopc {
@@ -93,75 +95,151 @@ static void raise(loopc::loop::CheckOp check) {
 /// A number, the extents of a tensor, or its elements.
 enum OriginKind : unsigned { Number, Extents, Elements };
 using Origin = std::pair<Value, unsigned>;
-using Origins = llvm::SetVector<Origin>;
 
-static Origin originOf(Value value) {
-  return {value, isa<TensorType>(value.getType()) ? Extents : Number};
+namespace {
+/// What numbers, the extents of tensors and their elements are computed of.
+class Origins {
+public:
+  void add(Value value, unsigned kind) {
+    if (!matchPattern(value, m_Constant()))
+      all.insert({value, isa<TensorType>(value.getType()) ? kind : Number});
+  }
+  void addAll(ValueRange values, unsigned kind) {
+    for (Value value : values)
+      add(value, kind);
+  }
+  /// Adds what those that have been added are made of.
+  void close() {
+    for (size_t k = 0; k < all.size() && !areMany(); ++k)
+      addOrigins(all[k].first, all[k].second);
+  }
+  /// They are not followed any further.
+  bool areMany() const { return all.size() > kMany; }
+  bool meets(const Origins &others) const {
+    return llvm::any_of(all,
+                        [&](Origin one) { return others.all.contains(one); });
+  }
+
+private:
+  static constexpr size_t kMany = 1 << 14;
+
+  void addOrigins(Value value, unsigned kind);
+  void addArgument(BlockArgument argument, unsigned kind);
+  bool addCarried(LoopLikeOpInterface loop, OpOperand *init, unsigned kind);
+  void addYielded(Operation *op, std::optional<unsigned> number, unsigned kind);
+
+  llvm::SetVector<Origin> all;
+};
+} // namespace
+
+/// Adds what a loop carries from `init` on, if it does: what is yielded for it,
+/// and what says how often.
+bool Origins::addCarried(LoopLikeOpInterface loop, OpOperand *init,
+                         unsigned kind) {
+  if (!init)
+    return false;
+  for (OpOperand &operand : loop->getOpOperands())
+    if (&operand == init || !llvm::is_contained(loop.getInits(), operand.get()))
+      add(operand.get(), kind);
+  MutableArrayRef<OpOperand> inits = loop.getInitsMutable();
+  BlockArgument argument = loop.getRegionIterArgs()[init - inits.begin()];
+  if (OpOperand *yielded = loop.getTiedLoopYieldedValue(argument))
+    add(yielded->get(), kind);
+  return true;
 }
 
-/// Adds what `value`, a number or a tensor with its extents, is made of.
-static void addOrigins(Value value, Origins &all) {
-  auto add = [&](Value other) {
-    if (!getConstantIntValue(other))
-      all.insert(originOf(other));
-  };
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop =
-        dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
-    if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr)
-      add(init->get());
+/// Adds what regions of `op` hand on for its result `number`; all where it is
+/// none of a result, or the terminators have other operands, too.
+void Origins::addYielded(Operation *op, std::optional<unsigned> number,
+                         unsigned kind) {
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      if (!block.mightHaveTerminator())
+        continue;
+      OperandRange operands = block.getTerminator()->getOperands();
+      if (number && operands.size() == op->getNumResults())
+        add(operands[*number], kind);
+      else
+        addAll(operands, kind);
+    }
+}
+
+void Origins::addArgument(BlockArgument argument, unsigned kind) {
+  Operation *op = argument.getOwner()->getParentOp();
+  auto loop = dyn_cast<LoopLikeOpInterface>(op);
+  if (isa<func::FuncOp>(op) ||
+      (loop && addCarried(loop, loop.getTiedLoopInit(argument), kind)))
     return;
-  }
-  Operation *op = value.getDefiningOp();
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
-    all.insert(Origin(extract.getTensor(), Elements));
-    llvm::for_each(extract.getIndices(), add);
-  } else if (auto made = dyn_cast<DestinationStyleOpInterface>(op)) {
-    if (OpOperand *init = made.getTiedOpOperand(cast<OpResult>(value)))
-      add(init->get());
-  } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-    add(insert.getDest());
-  } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
-    if (OpOperand *init = loop.getTiedLoopInit(cast<OpResult>(value)))
-      add(init->get());
-  } else if (op->getNumRegions() == 0) {
-    llvm::for_each(op->getOperands(), add);
-  }
+  if (auto body = dyn_cast<linalg::LinalgOp>(op))
+    return add(body.getMatchingOpOperand(argument)->get(), Elements);
+  addAll(op->getOperands(), Elements);
+  addAll(op->getOperands(), Extents);
+  addYielded(op, std::nullopt, kind);
 }
 
-/// `values`, and what these numbers, and the extents of these tensors, are
-/// computed of.
-static Origins findOrigins(ValueRange values) {
-  Origins all;
-  for (Value value : values)
-    if (!getConstantIntValue(value))
-      all.insert(originOf(value));
-  for (size_t k = 0; k < all.size(); ++k)
-    if (all[k].second != Elements)
-      addOrigins(all[k].first, all);
-  return all;
+void Origins::addOrigins(Value value, unsigned kind) {
+  if (auto argument = dyn_cast_if_present<BlockArgument>(value))
+    return addArgument(argument, kind);
+  if (!value)
+    return;
+  auto result = cast<OpResult>(value);
+  Operation *op = result.getOwner();
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(op);
+      loop && addCarried(loop, loop.getTiedLoopInit(result), kind))
+    return;
+  if (kind == Extents) {
+    if (auto made = dyn_cast<DestinationStyleOpInterface>(op))
+      return add(made.getTiedOpOperand(result)->get(), kind);
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+      return add(insert.getDest(), kind);
+  }
+  if (isa<tensor::EmptyOp>(op) && kind == Elements)
+    return;
+  if (isa<tensor::DimOp>(op))
+    return add(op->getOperand(0), Extents);
+  // What other operations do with a tensor nobody knows.
+  bool isTensorOp =
+      isa<tensor::TensorDialect, linalg::LinalgDialect>(op->getDialect());
+  addAll(op->getOperands(), kind == Extents ? Extents : Elements);
+  if (!isTensorOp)
+    addAll(op->getOperands(), kind == Extents ? Elements : Extents);
+  // What memory holds, and what is outside.
+  if (!isMemoryEffectFree(op))
+    all.insert({Value(), Number});
+  addYielded(op, result.getResultNumber(), kind);
 }
 
 /// True if a check that stands between `first`, or what it is in, and
 /// `insertion` may be what holds the part to the result: if it asks for
-/// something that the part or the result is made of.
+/// something that the place of the part is computed of. Of what has nothing in
+/// common a program cannot know the one by the other: where the check may hold,
+/// the part is in the result whether it does or not.
 static bool isHeldBetween(Operation *first,
                           SubsetInsertionOpInterface insertion) {
   std::optional<Origins> ofPart;
-  auto isAbout = [&](Value condition) {
+  auto isAbout = [&](loopc::loop::CheckOp check, Operation *outermost) {
     if (!ofPart) {
-      SmallVector<Value> numbers(insertion->getOperands());
-      llvm::erase(numbers, insertion.getSourceOperand().get());
-      ofPart = findOrigins(numbers);
+      ofPart.emplace();
+      for (OpOperand &operand : insertion->getOpOperands())
+        if (&operand != &insertion.getSourceOperand())
+          ofPart->add(operand.get(), Extents);
+      ofPart->close();
     }
-    return llvm::any_of(findOrigins(condition), [&](const Origin &origin) {
-      return ofPart->contains(origin);
-    });
+    Origins ofCheck;
+    ofCheck.add(check.getCondition(), Number);
+    // What is in a branch may be asked only if the part is too large.
+    for (Operation *op = check; op != outermost;) {
+      op = op->getParentOp();
+      for (unsigned kind : {Extents, Elements})
+        ofCheck.addAll(op->getOperands(), kind);
+    }
+    ofCheck.close();
+    return matchPattern(check.getCondition(), m_Zero()) || ofPart->areMany() ||
+           ofCheck.areMany() || ofCheck.meets(*ofPart);
   };
   auto isHolding = [&](Operation *op) {
-    return loopc::anyNested(op, [&](loopc::loop::CheckOp check) {
-      return isAbout(check.getCondition());
-    });
+    return loopc::anyNested(
+        op, [&](loopc::loop::CheckOp check) { return isAbout(check, op); });
   };
   for (Operation *op = insertion;; op = op->getParentOp()) {
     Operation *begin = op->getBlock()->findAncestorOpInBlock(*first);

@@ -74,3 +74,67 @@ func.func @other_check(%x: tensor<?xindex>, %y: tensor<?x?xindex>, %n: index) ->
   %all = tensor.insert_slice %r into %y[0, 0] [%size, 1] [1, 1] : tensor<?xindex> into tensor<?x?xindex>
   return %all : tensor<?x?xindex>
 }
+
+// What a check asks for may be elements that are computed of what the size of
+// the part is, or is asked in a branch that is taken if the part is too large.
+// CHECK-LABEL: func @held_by_elements
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         loop.check
+// CHECK:         tensor.insert_slice
+func.func @held_by_elements(%sizes: tensor<1xindex>, %most: index, %y: tensor<?xf32>, %x: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %size = tensor.extract %sizes[%c0] : tensor<1xindex>
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %r = linalg.fill ins(%x : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %truth = tensor.empty() : tensor<1xi1>
+  %all = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%sizes : tensor<1xindex>) outs(%truth : tensor<1xi1>) {
+  ^bb0(%in: index, %out: i1):
+    %s = arith.cmpi ule, %in, %most : index
+    linalg.yield %s : i1
+  } -> tensor<1xi1>
+  %fits = tensor.extract %all[%c0] : tensor<1xi1>
+  loop.check %fits, "too many"
+  %whole = tensor.insert_slice %r into %y[0] [%size] [1] : tensor<?xf32> into tensor<?xf32>
+  return %whole : tensor<?xf32>
+}
+
+// CHECK-LABEL: func @held_in_branch
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         loop.check
+// CHECK:         tensor.insert_slice
+func.func @held_in_branch(%size: index, %y: tensor<?xf32>, %x: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %false = arith.constant false
+  %most = tensor.dim %y, %c0 : tensor<?xf32>
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %r = linalg.fill ins(%x : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %isTooLarge = arith.cmpi ugt, %size, %most : index
+  scf.if %isTooLarge {
+    loop.check %false, "too many"
+  }
+  %whole = tensor.insert_slice %r into %y[0] [%size] [1] : tensor<?xf32> into tensor<?xf32>
+  return %whole : tensor<?xf32>
+}
+
+// A size that a loop counts.
+// CHECK-LABEL: func @held_by_count
+// CHECK:         linalg.fill
+// CHECK:         loop.check
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         tensor.insert_slice
+func.func @held_by_count(%n: index, %most: index, %y: tensor<?xindex>) -> tensor<?xindex> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = scf.for %i = %c0 to %n step %c1 iter_args(%k = %c0) -> index {
+    %next = arith.addi %k, %c1 : index
+    scf.yield %next : index
+  }
+  %empty = tensor.empty(%size) : tensor<?xindex>
+  %r = linalg.fill ins(%most : index) outs(%empty : tensor<?xindex>) -> tensor<?xindex>
+  %e = tensor.extract %r[%c0] : tensor<?xindex>
+  %fits = arith.cmpi ule, %n, %most : index
+  loop.check %fits, "too many, {}"(%e : index)
+  %whole = tensor.insert_slice %r into %y[0] [%size] [1] : tensor<?xindex> into tensor<?xindex>
+  return %whole : tensor<?xindex>
+}
