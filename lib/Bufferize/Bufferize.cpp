@@ -14,8 +14,10 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/IndexCasts.h"
 #include "loopc/Support/Walk.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotModuleBufferize.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
@@ -126,6 +128,7 @@ private:
   void addOrigins(Value value, unsigned kind);
   void addArgument(BlockArgument argument, unsigned kind);
   bool addCarried(LoopLikeOpInterface loop, OpOperand *init, unsigned kind);
+  void addNumbers(LoopLikeOpInterface loop, unsigned kind);
   void addYielded(Operation *op, std::optional<unsigned> number, unsigned kind);
 
   llvm::SetVector<Origin> all;
@@ -138,14 +141,24 @@ bool Origins::addCarried(LoopLikeOpInterface loop, OpOperand *init,
                          unsigned kind) {
   if (!init)
     return false;
-  for (OpOperand &operand : loop->getOpOperands())
-    if (&operand == init || !llvm::is_contained(loop.getInits(), operand.get()))
-      add(operand.get(), kind);
-  MutableArrayRef<OpOperand> inits = loop.getInitsMutable();
+  auto inits = loop.getInitsMutable();
   BlockArgument argument = loop.getRegionIterArgs()[init - inits.begin()];
+  add(init->get(), kind);
   if (OpOperand *yielded = loop.getTiedLoopYieldedValue(argument))
     add(yielded->get(), kind);
+  addNumbers(loop, kind);
   return true;
+}
+
+/// Adds what numbers the iterations of `loop`, and bounds the numbers.
+void Origins::addNumbers(LoopLikeOpInterface loop, unsigned kind) {
+  for (Region *region : loop.getLoopRegions())
+    for (BlockArgument argument : region->getArguments())
+      if (argument.getType().isIntOrIndex() && !loop.getTiedLoopInit(argument))
+        add(argument, kind);
+  for (OpOperand &operand : loop->getOpOperands())
+    if (!llvm::is_contained(loop.getInits(), operand.get()))
+      add(operand.get(), kind);
 }
 
 /// Adds what regions of `op` hand on for its result `number`; all where it is
@@ -172,6 +185,8 @@ void Origins::addArgument(BlockArgument argument, unsigned kind) {
     return;
   if (auto body = dyn_cast<linalg::LinalgOp>(op))
     return add(body.getMatchingOpOperand(argument)->get(), Elements);
+  if (loop && argument.getType().isIntOrIndex() && !isa<scf::WhileOp>(op))
+    return addNumbers(loop, Elements);
   addAll(op->getOperands(), Elements);
   addAll(op->getOperands(), Extents);
   addYielded(op, std::nullopt, kind);
@@ -252,12 +267,80 @@ static bool isHeldBetween(Operation *first,
   }
 }
 
+/// The extent of `tensor` along `axis`, as far as it is seen: null where not.
+static OpFoldResult findExtent(Value tensor, int64_t axis) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(axis))
+    return IntegerAttr::get(IndexType::get(type.getContext()),
+                            type.getDimSize(axis));
+  auto skipInsertions = [](Value value) {
+    while (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>())
+      value = insertion.getDest();
+    return value;
+  };
+  tensor = skipInsertions(tensor);
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  auto loop =
+      argument
+          ? dyn_cast<LoopLikeOpInterface>(argument.getOwner()->getParentOp())
+          : LoopLikeOpInterface();
+  OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+  OpOperand *next = init ? loop.getTiedLoopYieldedValue(argument) : nullptr;
+  if (next && skipInsertions(next->get()) == argument)
+    tensor = init->get();
+  auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
+  return empty ? empty.getMixedSizes()[axis] : OpFoldResult();
+}
+
+/// True if `number` is that of an iteration of a loop that has no more of them
+/// than `extent`.
+static bool isBelow(OpFoldResult number, OpFoldResult extent) {
+  auto counter = dyn_cast_if_present<Value>(number);
+  counter = counter ? loopc::withoutIndexCasts(counter) : Value();
+  auto argument = dyn_cast_if_present<BlockArgument>(counter);
+  auto loop =
+      argument
+          ? dyn_cast<loopc::loop::LoopOp>(argument.getOwner()->getParentOp())
+          : loopc::loop::LoopOp();
+  if (!loop || counter != loop.getCounter() || !loop.getTripCount() || !extent)
+    return false;
+  Value trips = loopc::withoutIndexCasts(loop.getTripCount());
+  std::optional<int64_t> known = getConstantIntValue(trips),
+                         size = getConstantIntValue(extent);
+  if (known && size)
+    return *known <= *size;
+  auto value = dyn_cast<Value>(extent);
+  value = value ? loopc::withoutIndexCasts(value) : Value();
+  auto most = value ? value.getDefiningOp<arith::MaxSIOp>() : arith::MaxSIOp();
+  return value == trips ||
+         (most && llvm::any_of(most->getOperands(), [&](Value one) {
+            return loopc::withoutIndexCasts(one) == trips;
+          }));
+}
+
+/// True if the part that `insertion` writes is seen to be in the result: along
+/// each axis all of it, or the row of an iteration.
+static bool isSeenInside(Operation *insertion) {
+  auto slice = dyn_cast<tensor::InsertSliceOp>(insertion);
+  if (!slice || !slice.hasUnitStride())
+    return false;
+  return llvm::all_of(llvm::seq(slice.getDestType().getRank()), [&](auto axis) {
+    OpFoldResult extent = findExtent(slice.getDest(), axis),
+                 offset = slice.getMixedOffsets()[axis],
+                 size = slice.getMixedSizes()[axis];
+    bool isAll = isConstantIntValue(offset, 0) && extent &&
+                 isEqualConstantIntOrValue(size, extent);
+    return isAll || (isConstantIntValue(size, 1) && isBelow(offset, extent));
+  });
+}
+
 /// The part of its result that `insertion` writes, for `user` to compute there
 /// what is inserted: not in front of a check that holds the part to the result.
 static Value takePart(RewriterBase &rewriter,
                       SubsetInsertionOpInterface insertion,
                       tensor::EmptyOp empty, Operation *user) {
-  if (!loopc::loop::needsNoCheck(insertion) && isHeldBetween(user, insertion))
+  if (!loopc::loop::needsNoCheck(insertion) && !isSeenInside(insertion) &&
+      isHeldBetween(user, insertion))
     return {};
   return buildSubsetExtraction(rewriter, insertion, empty, user);
 }

@@ -138,3 +138,37 @@ func.func @held_by_count(%n: index, %most: index, %y: tensor<?xindex>) -> tensor
   %whole = tensor.insert_slice %r into %y[0] [%size] [1] : tensor<?xindex> into tensor<?xindex>
   return %whole : tensor<?xindex>
 }
+
+// What an iteration carries is counted as it is: a check of the one holds the
+// other. A row of the iteration's number is in what has a row for each.
+// CHECK-LABEL: func @rows
+// CHECK:         loop.loop (%[[I:.*]] : index,
+// CHECK:           %[[AT:.*]] = tensor.extract_slice %{{.*}}[%[[I]], 0] [1, 4] [1, 1]
+// CHECK-NOT:       tensor.extract_slice
+// CHECK:           loop.check
+// CHECK:           tensor.insert_slice
+// CHECK:           tensor.insert_slice
+func.func @rows(%n: index, %x: f32, %y: tensor<8x4xf32>) -> (tensor<?x4xf32>, tensor<8x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %most = arith.maxsi %n, %c0 : index
+  %all = tensor.empty(%most) : tensor<?x4xf32>
+  %r:3 = loop.loop (%i : index, %c : i1) trips(%n : index)
+      carried(%a = %all : tensor<?x4xf32>, %b = %y : tensor<8x4xf32>, %k = %c0 : index) {
+    %e = tensor.empty() : tensor<4xf32>
+    %u = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    %f = tensor.empty() : tensor<4xf32>
+    %z = linalg.exp ins(%u : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+    %first = tensor.extract %z[%c0] : tensor<4xf32>
+    %fits = arith.cmpi ult, %i, %c8 : index
+    %is = arith.cmpf oeq, %first, %first : f32
+    %both = arith.andi %fits, %is : i1
+    loop.check %both, "more than eight"
+    %next = tensor.insert_slice %u into %a[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<?x4xf32>
+    %other = tensor.insert_slice %z into %b[%k, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<8x4xf32>
+    %l = arith.addi %k, %c1 : index
+    loop.yield while(%c : i1) carried(%next, %other, %l : tensor<?x4xf32>, tensor<8x4xf32>, index)
+  }
+  return %r#0, %r#1 : tensor<?x4xf32>, tensor<8x4xf32>
+}
