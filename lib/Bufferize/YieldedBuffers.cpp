@@ -1,10 +1,12 @@
-//===- YieldedBuffers.cpp - Bufferization of scf.yield --------------------===//
+//===- YieldedBuffers.cpp - Buffers that regions yield --------------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+
+#include "Bufferize.h"
 
 #include "loopc/Bufferize/Models.h"
 
@@ -85,4 +87,55 @@ void loopc::registerYieldBufferizationModel(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
     scf::YieldOp::attachInterface<YieldModel>(*context);
   });
+}
+
+/// The layout of `type` with those strides and that offset only that are the
+/// same in `other`.
+static MemRefType commonLayout(MemRefType type, MemRefType other) {
+  auto [strides, offset] = type.getStridesAndOffset();
+  auto [otherStrides, otherOffset] = other.getStridesAndOffset();
+  for (auto [stride, otherStride] : llvm::zip_equal(strides, otherStrides))
+    if (stride != otherStride)
+      stride = ShapedType::kDynamic;
+  if (offset != otherOffset)
+    offset = ShapedType::kDynamic;
+  return MemRefType::get(
+      type.getShape(), type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), offset, strides),
+      type.getMemorySpace());
+}
+
+void loopc::keepCommonStrides(OpResult result) {
+  Operation *branches = result.getOwner();
+  auto type = dyn_cast<MemRefType>(result.getType());
+  if (!type || type.getLayout().isIdentity())
+    return;
+  MemRefType common;
+  SmallVector<std::pair<OpOperand *, Value>> yielded;
+  for (Region &region : branches->getRegions()) {
+    OpOperand &operand =
+        region.front().getTerminator()->getOpOperand(result.getResultNumber());
+    auto cast = operand.get().getDefiningOp<memref::CastOp>();
+    Value buffer = cast ? cast.getSource() : operand.get();
+    auto from = dyn_cast<MemRefType>(buffer.getType());
+    if (!from || !from.isStrided())
+      return;
+    MemRefType first = common ? common : from;
+    common =
+        commonLayout(MemRefType::get(type.getShape(), type.getElementType(),
+                                     first.getLayout(), type.getMemorySpace()),
+                     from);
+    yielded.emplace_back(&operand, buffer);
+  }
+  if (!common || common.getLayout() == type.getLayout())
+    return;
+  OpBuilder b(branches);
+  for (auto [operand, buffer] : yielded) {
+    b.setInsertionPoint(operand->getOwner());
+    operand->set(memref::CastOp::create(b, branches->getLoc(), common, buffer));
+  }
+  result.setType(common);
+  b.setInsertionPointAfter(branches);
+  auto cast = memref::CastOp::create(b, branches->getLoc(), type, result);
+  result.replaceAllUsesExcept(cast, cast);
 }

@@ -275,12 +275,10 @@ LogicalResult Compiler::lower(Output output) {
     pipeline.profile = options.profile;
     pipeline.disabledPasses = options.disabledPasses;
     pipeline.vectors = getVectorUnit(options.target);
-    pipeline.chip = options.target.chip;
-    pipeline.minKernelWork = options.target.minKernelWork;
-    pipeline.allowTf32 = options.target.allowTf32;
-    pipeline.deviceLoops = options.target.deviceLoops;
-    pipeline.cublas = options.target.cublas;
-    pipeline.hasLibdevice = hasLibdevice();
+    if (!options.target.chip.empty())
+      pipeline.gpu = {options.target.chip,        options.target.minKernelWork,
+                      options.target.allowTf32,   hasLibdevice(),
+                      options.target.deviceLoops, options.target.cublas};
     buildPipeline(passes, pipeline, stage);
     // The end of each stage is verified by a pass of its own, and what is
     // behind each pass as there: MLIR's verifier is against views that no run

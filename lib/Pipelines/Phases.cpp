@@ -27,7 +27,7 @@ llvm::ArrayRef<Phase> loopc::getPhases() { return kPhases; }
 
 bool Phase::isPartOf(const PipelineOptions &options) const {
   PhaseTarget wanted =
-      options.chip.empty() ? PhaseTarget::CPU : PhaseTarget::GPU;
+      options.gpu.chip.empty() ? PhaseTarget::CPU : PhaseTarget::GPU;
   return options.optLevel >= minLevel &&
          (target == PhaseTarget::Any || target == wanted);
 }
@@ -62,7 +62,7 @@ void loopc::printPipelines(raw_ostream &os) {
         options.weights = WeightType::BF16;
         options.vectors = VectorUnit();
         if (phase.target == PhaseTarget::GPU)
-          options.chip = "sm_80";
+          options.gpu.chip = "sm_80";
         json.attribute("name", phase.name);
         json.attribute("summary", phase.summary);
         json.attribute("stage", getStageName(phase.stage));

@@ -28,7 +28,8 @@ struct SetTarget : loopc::impl::SetTargetBase<SetTarget> {
     auto target = TargetAttr::getChecked(
         emitError, &getContext(), vectorBits.getValue(), registers.getValue(),
         maskBits.getValue(), dotBits.getValue(), scales.getValue(),
-        StringRef(chip.getValue()));
+        StringRef(chip), minWork.getValue(), tf32.getValue(),
+        libdevice.getValue(), StringRef(loops), StringRef(cublas));
     if (!target)
       return signalPassFailure();
     module->setAttr(kTargetAttrName, target);

@@ -32,66 +32,48 @@ void loopc::populateKernelInvariants(PassAdder manager,
 }
 
 void loopc::populateKernelSelection(PassAdder manager,
-                                    const PipelineOptions &options) {
-  bool hostLoops = options.deviceLoops == DeviceLoops::Host;
+                                    const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createFoldKernelViews(),
                     "what follows sees which rows an iteration writes");
-  if (!hostLoops) {
-    functions.addPass(
-        createHoistAllocations({.hasLibdevice = options.hasLibdevice}),
-        "a loop that allocates cannot be a kernel");
-    functions.addPass(createSplitSums({.hasLibdevice = options.hasLibdevice}),
-                      "of loops that can be kernels now: each block would go "
-                      "through a whole sum");
-  }
-  functions.addPass(
-      createMakeLoneNests({.minWork = options.minKernelWork,
-                           .hasLibdevice = options.hasLibdevice,
-                           .hostLoops = hostLoops}),
-      "what the host would compute of results of kernels makes it "
-      "wait");
-  functions.addPass(createFuseNests({.hasLibdevice = options.hasLibdevice,
-                                     .cublas = options.cublas,
-                                     .allowTf32 = options.allowTf32}),
+  functions.addPass(createHoistAllocations(),
+                    "a loop that allocates cannot be a kernel");
+  functions.addPass(createSplitSums(),
+                    "of loops that can be kernels now: each block would go "
+                    "through a whole sum");
+  functions.addPass(createMakeLoneNests(),
+                    "what the host would compute of results of kernels makes "
+                    "it wait");
+  functions.addPass(createFuseNests(),
                     "fewer launches; with the nests of the pass before, and "
                     "before any is chosen");
-  functions.addPass(createSplitLibraryProducts({.cublas = options.cublas,
-                                                .allowTf32 = options.allowTf32,
-                                                .hostLoops = hostLoops}),
+  functions.addPass(createSplitLibraryProducts(),
                     "what fusing has left of products that the library may "
                     "compute");
-  functions.addPass(
-      createNestRetractUnproved({.forKernels = true}),
-      "nests are as they stay: what the passes above have made is "
-      "proved, too, before threads share it");
-  functions.addPass(createSelectKernels({.minWork = options.minKernelWork,
-                                         .hasLibdevice = options.hasLibdevice,
-                                         .hostLoops = hostLoops}),
+  functions.addPass(createNestRetractUnproved(),
+                    "nests are as they stay: what the passes above have made "
+                    "is proved, too, before threads share it");
+  functions.addPass(createSelectKernels(),
                     "what is left is worth a launch, or belongs to what is");
   functions.addPass(createPlaceBuffers(), "who touches a buffer is known");
 }
 
-void loopc::populateKernels(PassAdder manager, const PipelineOptions &options) {
+void loopc::populateKernels(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
       createPromoteAccumulators(),
       "fewer accesses that a kernel would have to wait for");
   manager.addPass(createOutlineKernels(),
                   "captures are final: all that a region touches is where the "
                   "GPU reaches it");
-  manager.addPass(createSliceKernelLoops({.allowTf32 = options.allowTf32,
-                                          .loops = options.deviceLoops}),
+  manager.addPass(createSliceKernelLoops(),
                   "on code for one thread, in which dependences can be seen");
   manager.addPass(createProveKernelMarks(),
                   "nests in kernels are as they stay until threads share them");
-  manager.addPass(createMakeLoopGraphs({.allowTf32 = options.allowTf32,
-                                        .loops = options.deviceLoops}),
+  manager.addPass(createMakeLoopGraphs(),
                   "of loops that are left as they were");
-  manager.addPass(createDistributeKernels({.allowTf32 = options.allowTf32}),
+  manager.addPass(createDistributeKernels(),
                   "what stays a kernel is for many threads");
-  manager.addPass(createLaunchKernels({.allowTf32 = options.allowTf32,
-                                       .loops = options.deviceLoops,
-                                       .cublas = options.cublas}),
+  manager.addPass(createLaunchKernels(),
                   "a grid depends on how the work is dealt out");
   manager.nest<func::FuncOp>().addPass(createInsertWaits(),
                                        "all that is begun on the GPU is there");
@@ -112,50 +94,11 @@ void loopc::populateKernelsToLLVM(PassAdder manager, const PipelineOptions &) {
                   "host's");
 }
 
-namespace {
-struct KernelPipelineOptions : PassPipelineOptions<KernelPipelineOptions> {
-  Option<unsigned> minWork{
-      *this, "min-work",
-      llvm::cl::desc("operations up to which a nest stays on the host"),
-      llvm::cl::init(2048)};
-  Option<bool> allowTf32{
-      *this, "allow-tf32",
-      llvm::cl::desc("tensor cores may round what products of f32 multiply"),
-      llvm::cl::init(false)};
-  Option<DeviceLoops> loops{
-      *this, "loops", llvm::cl::desc("what loops become"),
-      llvm::cl::init(DeviceLoops::Auto),
-      llvm::cl::values(
-          clEnumValN(DeviceLoops::Auto, "auto", "by cost"),
-          clEnumValN(DeviceLoops::Kernel, "kernel", "kernels"),
-          clEnumValN(DeviceLoops::Cluster, "cluster", "kernels of one cluster"),
-          clEnumValN(DeviceLoops::Graph, "graph", "graphs"),
-          clEnumValN(DeviceLoops::Host, "host", "the host's"))};
-  Option<Cublas> cublas{
-      *this, "cublas",
-      llvm::cl::desc("products of matrices that cuBLAS may compute"),
-      llvm::cl::init(Cublas::Off),
-      llvm::cl::values(clEnumValN(Cublas::Auto, "auto", "large ones"),
-                       clEnumValN(Cublas::On, "on", "all that it can"),
-                       clEnumValN(Cublas::Off, "off", "none"))};
-  Option<bool> hasLibdevice{
-      *this, "libdevice",
-      llvm::cl::desc("functions of CUDA's libdevice may be called"),
-      llvm::cl::init(false)};
-};
-} // namespace
-
 void loopc::registerKernelPipeline() {
-  PassPipelineRegistration<KernelPipelineOptions>(
-      "loopc-to-kernels", "from loops on buffers to kernels and launches",
-      [](OpPassManager &manager, const KernelPipelineOptions &given) {
-        PipelineOptions options;
-        options.minKernelWork = given.minWork;
-        options.allowTf32 = given.allowTf32;
-        options.deviceLoops = given.loops;
-        options.cublas = given.cublas;
-        options.hasLibdevice = given.hasLibdevice;
-        populateKernelSelection(PassAdder(manager), options);
-        populateKernels(PassAdder(manager), options);
-      });
+  PassPipelineRegistration<>("loopc-to-kernels",
+                             "from loops on buffers to kernels and launches",
+                             [](OpPassManager &manager) {
+                               populateKernelSelection(PassAdder(manager), {});
+                               populateKernels(PassAdder(manager), {});
+                             });
 }

@@ -33,7 +33,7 @@ void loopc::populateViewsOnGPU(PassAdder manager, const PipelineOptions &) {
 
 void loopc::populateEntryPoint(PassAdder manager,
                                const PipelineOptions &options) {
-  if (options.chip.empty())
+  if (options.gpu.chip.empty())
     manager.nest<func::FuncOp>().addPass(
         createPlaceOutputs(),
         "no pass moves or shares buffers any more; results are still there. "
@@ -51,9 +51,8 @@ void loopc::populateEntryPoint(PassAdder manager,
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLowerBufferCopies(),
                     "copies of what turned out to be strided views");
-  functions.addPass(
-      createConvertLinalgToNests({.parallelFirst = !options.chip.empty()}),
-      "what the pass before has made of copies");
+  functions.addPass(createConvertLinalgToNests(),
+                    "what the pass before has made of copies");
   manager.addPass(createLowerTransfers(),
                   "vectors that go to elements apart from one another, while "
                   "there are still loops to make");
@@ -85,7 +84,7 @@ void loopc::populateFunctions(PassAdder manager,
                   "vectors");
   // Side by side from here on; kernels are in a module of their own.
   PassAdder functions =
-      options.chip.empty() ? manager.nest<func::FuncOp>() : manager;
+      options.gpu.chip.empty() ? manager.nest<func::FuncOp>() : manager;
   functions.addPass(createLowerAffinePass(),
                     "all that reads maps of accesses is done");
   functions.addPass(createLowerVectors(),
@@ -113,7 +112,7 @@ void loopc::populateLLVMDialect(PassAdder manager,
                     "descriptors that are taken apart where they were made");
   functions.addPass(createEliminateCommon(),
                     "less for LLVM to read, and nests that are equal look it");
-  PassAdder all = options.chip.empty() ? functions : manager;
+  PassAdder all = options.gpu.chip.empty() ? functions : manager;
   all.addPass(createReconcileUnrealizedCastsPass(),
               "casts between conversions have met their counterparts");
   manager.addPass(

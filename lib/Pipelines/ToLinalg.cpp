@@ -20,28 +20,31 @@ using namespace loopc;
 void loopc::populateTarget(PassAdder manager, const PipelineOptions &options) {
   if (!options.vectors)
     return;
-  manager.addPass(createSetTarget({.vectorBits = options.vectors->bits,
-                                   .registers = options.vectors->registers,
-                                   .maskBits = options.vectors->maskBits,
-                                   .dotBits = options.vectors->dotBits,
-                                   .scales = options.vectors->scales,
-                                   .chip = options.chip}),
-                  "before all passes whose code depends on the target, so that "
-                  "they agree on it");
+  manager.addPass(
+      createSetTarget({.vectorBits = options.vectors->bits,
+                       .registers = options.vectors->registers,
+                       .maskBits = options.vectors->maskBits,
+                       .dotBits = options.vectors->dotBits,
+                       .scales = options.vectors->scales,
+                       .chip = options.gpu.chip,
+                       .minWork = options.gpu.minWork,
+                       .tf32 = options.gpu.allowTf32,
+                       .libdevice = options.gpu.hasLibdevice,
+                       .loops = getName(options.gpu.loops).str(),
+                       .cublas = getName(options.gpu.cublas).str()}),
+      "before all passes whose code depends on the target, so that "
+      "they agree on it");
 }
 
 void loopc::populateONNXToLinalg(PassAdder manager,
                                  const PipelineOptions &options) {
-  bool forKernels = !options.chip.empty();
+  bool forVectors = options.optLevel > 0 && options.gpu.chip.empty();
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createONNXSwitchOnRank(),
                     "the lowerings of operators want operands of a known rank: "
                     "a node gets views of such, where its types have none");
-  functions.addPass(createConvertONNXToLinalg(
-                        {.channelsLast = options.optLevel > 0 && !forKernels,
-                         // Tensor cores multiply 8 bits; a difference has 9.
-                         .forKernels = forKernels,
-                         .dotProducts = options.optLevel > 0 && !forKernels}),
+  functions.addPass(createConvertONNXToLinalg({.channelsLast = forVectors,
+                                               .dotProducts = forVectors}),
                     "types and ranks are known; leaves linalg, and arith and "
                     "math on tensors, in loops and branches that stay");
   functions.addPass(createLoopLowerScan(),
@@ -102,7 +105,7 @@ void loopc::populateWeights(PassAdder manager, const PipelineOptions &options) {
   manager.nest<func::FuncOp>().addPass(
       createTensorNarrowWeights(
           {.type = options.weights,
-           .wide = options.optLevel == 0 || !options.chip.empty()}),
+           .wide = options.optLevel == 0 || !options.gpu.chip.empty()}),
       "products are linalg; from here on weights are as in a model that stores "
       "them in few bits");
 }
@@ -155,7 +158,7 @@ void loopc::populateRecurrences(PassAdder manager, const PipelineOptions &) {
 void loopc::populateCollected(PassAdder manager,
                               const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  if (options.chip.empty())
+  if (options.gpu.chip.empty())
     functions.addPass(createTensorExpandRepeats(),
                       "extents that are equal are known to be; before "
                       "elementwise operations are fused, which then reads what "
@@ -171,19 +174,17 @@ void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createLoopBatchSlices(),
                     "before operations are fused, while products stand alone; "
                     "takes them out of loops, for all iterations at once");
-  if (options.chip.empty())
+  if (options.gpu.chip.empty())
     functions.addPass(createTensorScaleSubnormals(),
                       "constants are folded and products stand alone; what it "
                       "multiplies is then fused. A GPU needs no more time for "
                       "subnormal numbers");
-  functions.addPass(
-      createTensorFuseElementwise({.forKernels = !options.chip.empty()}),
-      "all tensor code has its final place; leaves one "
-      "linalg.generic for what goes through memory once");
-  functions.addPass(
-      createTensorWidenFactors({.forKernels = !options.chip.empty()}),
-      "wants to see who reads a factor: fusing has left the "
-      "roundings to 16 bits that stay in memory");
+  functions.addPass(createTensorFuseElementwise(),
+                    "all tensor code has its final place; leaves one "
+                    "linalg.generic for what goes through memory once");
+  functions.addPass(createTensorWidenFactors(),
+                    "wants to see who reads a factor: fusing has left the "
+                    "roundings to 16 bits that stay in memory");
   functions.addPass(
       createLoopGrowInPlace(),
       "behind fusing, which would take a view of a buffer with room for an "

@@ -48,7 +48,7 @@ void loopc::populateOwnership(PassAdder manager,
                     "all buffers are there; leaves exactly one owner for each "
                     "on every path");
   BufferAssignStorageOptions storage;
-  storage.straight = options.optLevel > 0 && options.chip.empty();
+  storage.straight = options.optLevel > 0 && options.gpu.chip.empty();
   functions.addPass(createBufferAssignStorage(storage),
                     "where a buffer ends is known; leaves carried buffers that "
                     "take turns, and no allocation in loops of fixed shapes");

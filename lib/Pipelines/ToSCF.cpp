@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace loopc;
 
 void loopc::populateCopies(PassAdder manager, const PipelineOptions &options) {
-  if (options.optLevel > 0 && options.chip.empty())
+  if (options.optLevel > 0 && options.gpu.chip.empty())
     manager.addPass(createBufferStoreBooleans(),
                     "who owns buffers is settled, so that none has another "
                     "type than the one it is handed on as; before vectors");
@@ -43,10 +43,9 @@ void loopc::populateVectors(PassAdder manager, const PipelineOptions &options) {
 
 void loopc::populateNests(PassAdder manager, const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(
-      createConvertLinalgToNests({.parallelFirst = !options.chip.empty()}),
-      "all that no pass before has taken; leaves loops that say "
-      "whether their iterations are independent");
+  functions.addPass(createConvertLinalgToNests(),
+                    "all that no pass before has taken; leaves loops that say "
+                    "whether their iterations are independent");
   functions.addPass(
       createConvertLoopToSCF({.markIterations = options.profile}),
       "nothing that knows loop.loop comes behind it, and bodies "
@@ -77,7 +76,7 @@ void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
 void loopc::populateIndependence(PassAdder manager,
                                  const PipelineOptions &options) {
   manager.nest<func::FuncOp>().addPass(
-      createNestRetractUnproved({.forKernels = !options.chip.empty()}),
+      createNestRetractUnproved(),
       "last of the passes that rewrite nests: marks that are left are proved");
 }
 

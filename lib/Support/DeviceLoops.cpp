@@ -9,24 +9,37 @@
 #include "loopc/Support/DeviceLoops.h"
 #include "loopc/Support/Cublas.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace loopc;
+using llvm::StringRef;
 
-std::optional<DeviceLoops> loopc::parseDeviceLoops(llvm::StringRef name) {
-  return llvm::StringSwitch<std::optional<DeviceLoops>>(name)
-      .Case("auto", DeviceLoops::Auto)
-      .Case("kernel", DeviceLoops::Kernel)
-      .Case("cluster", DeviceLoops::Cluster)
-      .Case("graph", DeviceLoops::Graph)
-      .Case("host", DeviceLoops::Host)
-      .Default(std::nullopt);
+// In the order of the enumerations.
+static constexpr StringRef kLoopNames[] = {"auto", "kernel", "cluster", "graph",
+                                           "host"};
+static constexpr StringRef kCublasNames[] = {"auto", "on", "off"};
+
+template <typename EnumT>
+static std::optional<EnumT> parse(llvm::ArrayRef<StringRef> names,
+                                  StringRef name) {
+  const StringRef *it = llvm::find(names, name);
+  return it == names.end() ? std::nullopt
+                           : std::optional(EnumT(it - names.begin()));
 }
 
-std::optional<Cublas> loopc::parseCublas(llvm::StringRef name) {
-  return llvm::StringSwitch<std::optional<Cublas>>(name)
-      .Case("auto", Cublas::Auto)
-      .Case("on", Cublas::On)
-      .Case("off", Cublas::Off)
-      .Default(std::nullopt);
+std::optional<DeviceLoops> loopc::parseDeviceLoops(StringRef name) {
+  return parse<DeviceLoops>(kLoopNames, name);
+}
+
+StringRef loopc::getName(DeviceLoops loops) {
+  return kLoopNames[static_cast<int>(loops)];
+}
+
+std::optional<Cublas> loopc::parseCublas(StringRef name) {
+  return parse<Cublas>(kCublasNames, name);
+}
+
+StringRef loopc::getName(Cublas cublas) {
+  return kCublasNames[static_cast<int>(cublas)];
 }

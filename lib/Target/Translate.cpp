@@ -11,6 +11,7 @@
 #include "Descriptor.h"
 #include "Kernels.h"
 #include "LLVMPasses.h"
+#include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/ReservedNames.h"
 #include "loopc/Target/CodeGen.h"
@@ -79,22 +80,17 @@ LogicalResult LLVMModule::report(Location loc) {
 /// registers and moves loads across them. The run itself is out of the code's
 /// reach: it never looks behind that pointer.
 static void annotateRuntimeFunction(llvm::Function &function) {
-  StringRef name = function.getName();
   function.addFnAttr(llvm::Attribute::NoUnwind);
-  bool allocates = name.starts_with("loopc_rt_alloc");
-  bool readsArguments = llvm::is_contained(
-      {"loopc_rt_alloc_output", "loopc_rt_fail", "loopc_rt_fail_at",
-       "loopc_rt_free", "loopc_rt_locate", "loopc_rt_profile_begin"},
-      name);
-  if (!readsArguments && !allocates && name != "loopc_rt_poll" &&
-      !name.starts_with("loopc_rt_profile_"))
+  RuntimeEffects effects = getRuntimeEffects(function.getName());
+  if (effects.memory == RuntimeEffects::Any)
     return;
   function.setMemoryEffects(
-      readsArguments ? llvm::MemoryEffects::inaccessibleOrArgMemOnly()
-                     : llvm::MemoryEffects::inaccessibleMemOnly());
+      effects.memory == RuntimeEffects::Arguments
+          ? llvm::MemoryEffects::inaccessibleOrArgMemOnly()
+          : llvm::MemoryEffects::inaccessibleMemOnly());
   function.addFnAttr(llvm::Attribute::WillReturn);
   function.addFnAttr(llvm::Attribute::NoCallback);
-  if (allocates && function.getReturnType()->isPointerTy()) {
+  if (effects.allocates && function.getReturnType()->isPointerTy()) {
     function.addRetAttr(llvm::Attribute::NoAlias);
     function.addRetAttr(llvm::Attribute::getWithAlignment(
         function.getContext(), llvm::Align(kWeightAlignment)));

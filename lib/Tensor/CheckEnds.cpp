@@ -8,6 +8,7 @@
 
 #include "FusionSteps.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/IndexCasts.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -42,10 +43,6 @@ enum class Course {
   Bounded,
 };
 } // namespace
-
-static bool isWideInteger(Type type) {
-  return type.isIndex() || type.isInteger(64);
-}
 
 static Course courseOf(Value value, linalg::GenericOp op, unsigned dim);
 
@@ -116,8 +113,7 @@ static bool isPlaceOf(Value place, tensor::ExtractOp &read, Value &extent) {
       return false;
     extent = fromEnd.getRhs();
   }
-  if (auto cast = place.getDefiningOp<arith::IndexCastOp>())
-    place = cast.getIn();
+  place = withoutIndexCasts(place);
   read = place.getDefiningOp<tensor::ExtractOp>();
   return read && isWideInteger(place.getType());
 }

@@ -22,6 +22,9 @@ using namespace loopc;
 
 /// Constants of so many bytes are in the text of the IR.
 static constexpr int64_t kLegible = 256;
+/// Bytes up to which one number is written out as a tensor of it: what a model
+/// stores in one number may be more than memory has.
+static constexpr int64_t kMostRepeated = 256 << 20;
 
 int64_t loopc::elementBytes(Type type) {
   Type element = getElementTypeOrSelf(type);
@@ -98,14 +101,15 @@ static ArrayRef<char> rawBytes(arith::ConstantOp constant) {
   return blob ? blob->getData() : ArrayRef<char>();
 }
 
-/// True if the `count` elements of `constant` can be written.
-static bool isReadable(arith::ConstantOp constant, int64_t count,
-                       int64_t size) {
+/// True if the elements of `constant`, of `bytes` bytes, can be written.
+static bool isReadable(arith::ConstantOp constant, int64_t bytes) {
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (dense && dense.isSplat() && bytes > kMostRepeated)
+    return false;
   if (getElementTypeOrSelf(constant.getType()).isInteger(1))
     return static_cast<bool>(dense);
   auto have = static_cast<int64_t>(rawBytes(constant).size());
-  return have == count * size || (dense && dense.isSplat() && have == size);
+  return have == bytes || (dense && dense.isSplat());
 }
 
 /// Writes `element` so many times as fills `bytes`.
@@ -203,18 +207,18 @@ bool ConstantReader::readGeneric(linalg::GenericOp op, ConstantBytes &out) {
 
 bool ConstantReader::find(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  int64_t size = type ? elementBytes(type) : 0;
   Operation *op = value.getDefiningOp();
-  if (size == 0 || !type.hasStaticShape() || !op)
+  if (!type || elementBytes(type) == 0 || !type.hasStaticShape() || !op)
     return false;
+  int64_t bytes = bytesOf(type);
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
     sources.insert(constant);
-    return isReadable(constant, type.getNumElements(), size);
+    return isReadable(constant, bytes);
   }
   if (isa<tensor::EmptyOp>(op))
     return true;
   if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return bitsOfNumber(fill.getInputs()[0]).has_value();
+    return bytes <= kMostRepeated && bitsOfNumber(fill.getInputs()[0]);
   if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
     Evaluated *known =
         isDerived && isDerived(op) ? evaluateOnce(generic) : nullptr;

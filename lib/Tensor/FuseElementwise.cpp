@@ -13,6 +13,7 @@
 
 #include "FusionSteps.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Tensor/Expansions.h"
 #include "loopc/Tensor/MergeGenerics.h"
@@ -562,6 +563,7 @@ struct TensorFuseElementwise
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     IRRewriter rewriter(context);
+    bool forKernels = isForGPU(getOperation());
     if (failed(generalizeTransposes(rewriter, getOperation())))
       return signalPassFailure();
     if (!forKernels) {

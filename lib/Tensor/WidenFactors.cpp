@@ -278,7 +278,7 @@ struct TensorWidenFactors
         if ((element.isF16() || element.isBF16()) && widen(rewriter, op, k))
           ++numWidened;
       }
-      if (!forKernels)
+      if (!isForGPU(op))
         numWidened += widenInFront(rewriter, op);
     });
   }

@@ -74,3 +74,101 @@ func.func @other_check(%x: tensor<?xindex>, %y: tensor<?x?xindex>, %n: index) ->
   %all = tensor.insert_slice %r into %y[0, 0] [%size, 1] [1, 1] : tensor<?xindex> into tensor<?x?xindex>
   return %all : tensor<?x?xindex>
 }
+
+// What a check asks for may be elements that are computed of what the size of
+// the part is, or is asked in a branch that is taken if the part is too large.
+// CHECK-LABEL: func @held_by_elements
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         loop.check
+// CHECK:         tensor.insert_slice
+func.func @held_by_elements(%sizes: tensor<1xindex>, %most: index, %y: tensor<?xf32>, %x: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %size = tensor.extract %sizes[%c0] : tensor<1xindex>
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %r = linalg.fill ins(%x : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %truth = tensor.empty() : tensor<1xi1>
+  %all = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%sizes : tensor<1xindex>) outs(%truth : tensor<1xi1>) {
+  ^bb0(%in: index, %out: i1):
+    %s = arith.cmpi ule, %in, %most : index
+    linalg.yield %s : i1
+  } -> tensor<1xi1>
+  %fits = tensor.extract %all[%c0] : tensor<1xi1>
+  loop.check %fits, "too many"
+  %whole = tensor.insert_slice %r into %y[0] [%size] [1] : tensor<?xf32> into tensor<?xf32>
+  return %whole : tensor<?xf32>
+}
+
+// CHECK-LABEL: func @held_in_branch
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         loop.check
+// CHECK:         tensor.insert_slice
+func.func @held_in_branch(%size: index, %y: tensor<?xf32>, %x: f32) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %false = arith.constant false
+  %most = tensor.dim %y, %c0 : tensor<?xf32>
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %r = linalg.fill ins(%x : f32) outs(%empty : tensor<?xf32>) -> tensor<?xf32>
+  %isTooLarge = arith.cmpi ugt, %size, %most : index
+  scf.if %isTooLarge {
+    loop.check %false, "too many"
+  }
+  %whole = tensor.insert_slice %r into %y[0] [%size] [1] : tensor<?xf32> into tensor<?xf32>
+  return %whole : tensor<?xf32>
+}
+
+// A size that a loop counts.
+// CHECK-LABEL: func @held_by_count
+// CHECK:         linalg.fill
+// CHECK:         loop.check
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         tensor.insert_slice
+func.func @held_by_count(%n: index, %most: index, %y: tensor<?xindex>) -> tensor<?xindex> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = scf.for %i = %c0 to %n step %c1 iter_args(%k = %c0) -> index {
+    %next = arith.addi %k, %c1 : index
+    scf.yield %next : index
+  }
+  %empty = tensor.empty(%size) : tensor<?xindex>
+  %r = linalg.fill ins(%most : index) outs(%empty : tensor<?xindex>) -> tensor<?xindex>
+  %e = tensor.extract %r[%c0] : tensor<?xindex>
+  %fits = arith.cmpi ule, %n, %most : index
+  loop.check %fits, "too many, {}"(%e : index)
+  %whole = tensor.insert_slice %r into %y[0] [%size] [1] : tensor<?xindex> into tensor<?xindex>
+  return %whole : tensor<?xindex>
+}
+
+// What an iteration carries is counted as it is: a check of the one holds the
+// other. A row of the iteration's number is in what has a row for each.
+// CHECK-LABEL: func @rows
+// CHECK:         loop.loop (%[[I:.*]] : index,
+// CHECK:           %[[AT:.*]] = tensor.extract_slice %{{.*}}[%[[I]], 0] [1, 4] [1, 1]
+// CHECK-NOT:       tensor.extract_slice
+// CHECK:           loop.check
+// CHECK:           tensor.insert_slice
+// CHECK:           tensor.insert_slice
+func.func @rows(%n: index, %x: f32, %y: tensor<8x4xf32>) -> (tensor<?x4xf32>, tensor<8x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %most = arith.maxsi %n, %c0 : index
+  %all = tensor.empty(%most) : tensor<?x4xf32>
+  %r:3 = loop.loop (%i : index, %c : i1) trips(%n : index)
+      carried(%a = %all : tensor<?x4xf32>, %b = %y : tensor<8x4xf32>, %k = %c0 : index) {
+    %e = tensor.empty() : tensor<4xf32>
+    %u = linalg.fill ins(%x : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+    %f = tensor.empty() : tensor<4xf32>
+    %z = linalg.exp ins(%u : tensor<4xf32>) outs(%f : tensor<4xf32>) -> tensor<4xf32>
+    %first = tensor.extract %z[%c0] : tensor<4xf32>
+    %fits = arith.cmpi ult, %i, %c8 : index
+    %is = arith.cmpf oeq, %first, %first : f32
+    %both = arith.andi %fits, %is : i1
+    loop.check %both, "more than eight"
+    %next = tensor.insert_slice %u into %a[%i, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<?x4xf32>
+    %other = tensor.insert_slice %z into %b[%k, 0] [1, 4] [1, 1] : tensor<4xf32> into tensor<8x4xf32>
+    %l = arith.addi %k, %c1 : index
+    loop.yield while(%c : i1) carried(%next, %other, %l : tensor<?x4xf32>, tensor<8x4xf32>, index)
+  }
+  return %r#0, %r#1 : tensor<?x4xf32>, tensor<8x4xf32>
+}

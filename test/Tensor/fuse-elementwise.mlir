@@ -1,5 +1,5 @@
 // RUN: loopc-opt %s --linalg-generalize-named-ops --tensor-fuse-elementwise | FileCheck %s
-// RUN: loopc-opt %s --linalg-generalize-named-ops --tensor-fuse-elementwise=for-kernels | FileCheck %s --check-prefix=KERNEL
+// RUN: loopc-opt %s --loopc-set-target=chip=sm_80 --linalg-generalize-named-ops --tensor-fuse-elementwise | FileCheck %s --check-prefix=KERNEL
 
 // CHECK-LABEL: func @chain(
 func.func @chain(%x: tensor<4xf32>, %y: tensor<4xf32>, %e: tensor<4xf32>) -> tensor<4xf32> {

@@ -1,5 +1,5 @@
 // RUN: loopc-opt %s --tensor-fuse-elementwise | FileCheck %s
-// RUN: loopc-opt %s --tensor-fuse-elementwise=for-kernels | FileCheck %s --check-prefix=KERNELS
+// RUN: loopc-opt %s --loopc-set-target=chip=sm_80 --tensor-fuse-elementwise | FileCheck %s --check-prefix=KERNELS
 
 #id = affine_map<(i, j) -> (i, j)>
 

@@ -240,6 +240,28 @@ func.func @twice(%x: tensor<5x80xf32>, %y: tensor<5x96xf32>) -> (tensor<5x96xf32
   return %p, %w : tensor<5x96xf32>, tensor<80x96xf32>
 }
 
+// One number, so many times that no memory holds it, is not written out.
+// CHECK-LABEL: func.func @endless(
+// CHECK: %[[F:.+]] = linalg.generic
+// CHECK: arith.mulf
+// CHECK: ins(%arg0, %[[F]]
+func.func @endless(%x: tensor<5x80xf32>, %y: tensor<5x1099511627776xf32>) -> tensor<5x1099511627776xf32> {
+  %w = arith.constant dense<3.0> : tensor<80x1099511627776xf32>
+  %e = tensor.empty() : tensor<80x1099511627776xf32>
+  %f = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<80x1099511627776xf32>) outs(%e : tensor<80x1099511627776xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.mulf %in, %in : f32
+    linalg.yield %a : f32
+  } -> tensor<80x1099511627776xf32>
+  %p = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]} ins(%x, %f : tensor<5x80xf32>, tensor<80x1099511627776xf32>) outs(%y : tensor<5x1099511627776xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<5x1099511627776xf32>
+  return %p : tensor<5x1099511627776xf32>
+}
+
 // -----
 
 #id = affine_map<(d0, d1) -> (d0, d1)>

@@ -1,5 +1,5 @@
 // RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(tensor-widen-factors,canonicalize))' | FileCheck %s
-// RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(tensor-widen-factors{for-kernels=true}))' | FileCheck %s --check-prefix=GPU
+// RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{chip=sm_80},func.func(tensor-widen-factors))' | FileCheck %s --check-prefix=GPU
 
 #rows = affine_map<(i, j) -> (i, j)>
 #lhs = affine_map<(i, j, k) -> (i, k)>

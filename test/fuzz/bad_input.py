@@ -10,7 +10,8 @@
     bad_input.py onnx --seeds 0:1000         models of ONNX's tests, and with loops
     bad_input.py openvino --seeds 0:1000     OpenVINO's IR
     bad_input.py mlir --seeds 0:1000         MLIR of test/ through passes and the compiler
-    bad_input.py types --seeds 0:1000        the same with other types all over, which mostly verify
+    bad_input.py types --seeds 0:1000        the same with other types all over, or numbers and
+                                             strides more, which mostly verify
     bad_input.py calls --seeds 0:100         the C API, 300 calls a seed
     bad_input.py options --seeds 0:1000      wrong command lines of loopc and loopc-run
     bad_input.py runs --seeds 0:1000         valid models with inputs that do not fit them
@@ -34,6 +35,7 @@ import json
 import pathlib
 import random
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -208,15 +210,31 @@ def _openvino(options: argparse.Namespace) -> Iterator[Trial]:
             yield f"{seed} ({name})", ".xml", data, _verdict(outcome, log)
 
 
-def _pieces(only: str) -> list[tuple[str, str]]:
-    """The parts of test/'s MLIR files."""
+def _pieces(only: str) -> list[tuple[str, str, list[list[str]]]]:
+    """The parts of test/'s MLIR files, and the passes that these are tests of."""
     found = []
     for path in sorted(_HERE.parent.rglob("*.mlir")):
         name = str(path.relative_to(_HERE.parent))
         if only in name:
             parts = re.split(r"^// -----.*$", path.read_text(), flags=re.M)
-            found += [(f"{name}#{k}", part) for k, part in enumerate(parts)]
+            runs = _runs_of(parts[0])
+            found += [(f"{name}#{k}", part, runs) for k, part in enumerate(parts)]
     return found
+
+
+def _runs_of(text: str) -> list[list[str]]:
+    """The passes that lit gives a file to, with their options."""
+    lines = re.sub(r"\\\n// RUN:", "", text)
+    runs = re.findall(r"^// RUN:.*?\bloopc-opt\b([^|]*)", lines, re.M)
+    words = [[word for word in shlex.split(run) if re.match(r"--?[a-z]", word)] for run in runs]
+    return [
+        [
+            word
+            for word in run
+            if not re.match(r"-(o$|-?(verify-diag|split-input|remark|allow))", word)
+        ]
+        for run in words
+    ]
 
 
 def _tool(
@@ -270,28 +288,32 @@ def _mlir(options: argparse.Namespace) -> Iterator[Trial]:
 
 
 def _types(options: argparse.Namespace) -> Iterator[Trial]:
-    from text_mutants import retyped
+    from text_mutants import extended, retyped
 
-    yield from _changed(options, retyped)
+    yield from _changed(options, lambda text, seed: (retyped, extended)[seed % 2](text, seed // 2))
 
 
 def _changed(options: argparse.Namespace, mutant: Callable[[str, int], bytes]) -> Iterator[Trial]:
-    """Pieces of MLIR, changed, through a pass alone or the compiler."""
+    """Pieces of MLIR, changed, through the passes they test, a pass alone or the compiler."""
     pieces, steps = _pieces(options.only), [*passes(), *mlir_passes(options.tools)]
     random.Random(1).shuffle(pieces)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "model.mlir"
         for seed in options.seeds:
-            name, text = pieces[seed % len(pieces)]
+            name, text, runs = pieces[seed % len(pieces)]
             data = mutant(text, seed)
             path.write_bytes(data)
-            step = random.Random(seed).choice([*steps, "loopc", "loopc"])
-            if step == "loopc":
+            dice = random.Random(seed)
+            step = [f"--{dice.choice(steps)}"]
+            if runs and dice.random() < 0.6:
+                step = dice.choice(runs)
+            if dice.random() < 0.1:
+                step = ["loopc"]
                 verdict = _tool(options, "loopc", str(path), "-o", str(path.with_suffix(".o")))
             else:
-                verdict = _tool(options, "loopc-opt", f"--{step}", str(path), "-o", "/dev/null",
+                verdict = _tool(options, "loopc-opt", *step, str(path), "-o", "/dev/null",
                                 "--allow-unregistered-dialect")  # fmt: skip
-            yield f"{seed} ({name}, {step})", ".mlir", data, verdict
+            yield f"{seed} ({name}, {' '.join(step)})", ".mlir", data, verdict
 
 
 def _passes(options: argparse.Namespace) -> Iterator[Trial]:

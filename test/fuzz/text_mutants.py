@@ -88,9 +88,12 @@ def _swap(text: str, dice: random.Random) -> str:
 
 
 #: What elements of every type and extents of every axis may be as well.
+_NUMBERS = (
+    *("f16", "bf16", "f32", "f64", "f8E4M3FN", "i1", "i2", "i4", "i8", "i16", "i32", "i64", "i7"),
+    *("i128", "f80"),
+)
 _ELEMENTS = (
-    *("f16", "bf16", "f32", "f64", "f8E4M3FN", "i1", "i2", "i4", "i8", "i16", "i32", "i64", "ui8"),
-    *("ui64", "index", "complex<f32>", "complex<f64>", "i7", "i128", "f80", "none", "!onnx.string"),
+    *(*_NUMBERS, "ui8", "ui64", "index", "complex<f32>", "complex<f64>", "none", "!onnx.string"),
 )
 _EXTENTS = ("?", "0", "1", "2", "3", "17", "4096", "2147483648", "4611686018427387904")
 
@@ -113,6 +116,53 @@ def retyped(text: str, seed: int) -> bytes:
             old, new = re.escape(dice.choice(extents)), dice.choice(_EXTENTS)
             text = re.sub(rf"(?<=[<x]){old}(?=x)", new, text)
     return text.encode()
+
+
+def extended(text: str, seed: int) -> bytes:
+    """A text of MLIR with an operation or a type that has more than it had.
+
+    One linalg.generic in two has an operand more, a number that its body may not read; or buffers
+    of one type lie in parts of others.
+    """
+    dice = random.Random(seed)
+    memrefs = sorted(set(re.findall(r"memref<[\w?]+x[a-z]\w*>", text)))
+    if memrefs and dice.random() < 0.5:
+        old = dice.choice(memrefs)
+        rank = old.count("x") - old.count("index")
+        strides = [dice.choice(("?", "?", "0", "1", "2")) for _ in range(rank - 1)]
+        strides.append(dice.choice(("1", "1", "1", "?", "0", "2", "-1")))
+        offset = dice.choice(("0", "?", "3"))
+        layout = f", strided<[{', '.join(strides)}], offset: {offset}>"
+        return text.replace(old, f"{old[:-1]}{layout}>").encode()
+    return re.sub(_GENERIC, lambda found: _with_number(found, dice), text).encode()
+
+
+#: A linalg.generic with inputs, to the first argument of its body.
+_GENERIC = re.compile(
+    r"^(?P<begin>(?P<indent> *)(?:%[\w:, %]+ = )?linalg\.generic \{[^{}]*?indexing_maps = \[)"
+    r"(?P<maps>[^{}]*?)(?P<kinds>iterator_types = \[)(?P<types>[^\]]*)(?P<between>\][^{}]*\}\s*)"
+    r"ins\((?P<values>[^:()]*):(?P<rest>[^{}]*\{\s*\^\w+\()",
+    re.M,
+)
+
+
+def _with_number(found: re.Match[str], dice: random.Random) -> str:
+    if dice.random() < 0.5:
+        return found[0]
+    kind = dice.choice(("index", "complex<f32>", "complex<f64>", *_NUMBERS))
+    name = f"%more_{found.start()}"
+    made = f"{name} = arith.constant {'1' if kind[0] in 'i' else '1.0'} : {kind}"
+    if kind == "i1":
+        made = f"{name} = arith.constant true"
+    elif kind[0] == "c":
+        part = f"0.0 : {kind[8:-1]}"
+        made = f"{name} = complex.constant [{part}, {part}] : {kind}"
+    axes = ", ".join(f"q{k}" for k in range(found["types"].count('"') // 2))
+    return (
+        f"{found['indent']}{made}\n{found['begin']}affine_map<({axes}) -> ()>, {found['maps']}"
+        f"{found['kinds']}{found['types']}{found['between']}ins({name}, {found['values']}: {kind}, "
+        f"{found['rest'].lstrip()}%{name[1:]}_b: {kind}, "
+    )
 
 
 def xml_mutant(text: str, seed: int) -> bytes:

@@ -179,7 +179,7 @@ TEST(PassTable, HasThePassesOfAllPipelines) {
       for (bool check : {false, true}) {
         PipelineOptions options;
         options.optLevel = level;
-        options.chip = chip.str();
+        options.gpu.chip = chip.str();
         options.checkAccesses = check;
         options.profile = check;
         options.weights = check ? WeightType::Int8 : WeightType::Model;
@@ -212,7 +212,7 @@ TEST(PassTable, SimplifiesOnlyWhereSomethingIsFound) {
 TEST(PassTable, LeavesOutWhatIsSwitchedOff) {
   for (const PassEntry &entry : getPassTable()) {
     PipelineOptions options;
-    options.chip = "sm_90";
+    options.gpu.chip = "sm_90";
     options.vectors = VectorUnit();
     options.disabledPasses = {entry.name.str()};
     llvm::StringSet<> names;

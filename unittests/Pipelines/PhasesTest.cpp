@@ -33,7 +33,7 @@ static PipelineOptions makeOptions(PhaseTarget target) {
   options.weights = WeightType::BF16;
   options.vectors = VectorUnit();
   if (target == PhaseTarget::GPU)
-    options.chip = "sm_90";
+    options.gpu.chip = "sm_90";
   return options;
 }
 

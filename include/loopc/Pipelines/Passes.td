@@ -42,7 +42,19 @@ def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
     Option<"scales", "scales", "bool", "::loopc::VectorUnit().scales",
            "there is an instruction for x 2^n of vectors of f32">,
     Option<"chip", "chip", "std::string", /*default=*/"\"\"",
-           "NVIDIA's name of the GPU that runs kernels, as sm_90">
+           "NVIDIA's name of the GPU that runs kernels, as sm_90">,
+    Option<"minWork", "min-work", "unsigned", "::loopc::GPUTarget().minWork",
+           "operations up to which a nest stays on the host, where it can">,
+    Option<"tf32", "tf32", "bool", /*default=*/"false",
+           "tensor cores may round what products of f32 multiply">,
+    Option<"libdevice", "libdevice", "bool", /*default=*/"false",
+           "functions of CUDA's libdevice may be called">,
+    Option<"loops", "loops", "std::string",
+           "::loopc::getName(::loopc::GPUTarget().loops).str()",
+           "what loops become: auto, kernel, cluster, graph or host">,
+    Option<"cublas", "cublas", "std::string",
+           "::loopc::getName(::loopc::GPUTarget().cublas).str()",
+           "products of matrices that cuBLAS may compute: auto, on or off">
   ];
   let dependentDialects = ["::loopc::LoopcDialect"];
 }

@@ -46,14 +46,8 @@ struct PipelineOptions {
   /// The target's vector registers; none: the module's `loopc.target` stays as
   /// it is, with its registers and its GPU.
   std::optional<VectorUnit> vectors;
-  /// Nests and loops become kernels of an NVIDIA GPU; see TargetOptions::chip.
-  std::string chip;
-  unsigned minKernelWork = 2048;
-  bool allowTf32 = false;
-  DeviceLoops deviceLoops = DeviceLoops::Auto;
-  Cublas cublas = Cublas::Auto;
-  /// Kernels may call CUDA's libdevice (Target/Cuda.h).
-  bool hasLibdevice = false;
+  /// Nests and loops become kernels of it, where it has a chip.
+  GPUTarget gpu;
   /// Passes that are left out, by their names (PassTable.h). Without one that
   /// is needed the pipeline fails.
   std::vector<std::string> disabledPasses;

@@ -24,6 +24,7 @@ enum class Cublas {
 
 /// The one of this name, "auto"; nothing for others.
 std::optional<Cublas> parseCublas(llvm::StringRef name);
+llvm::StringRef getName(Cublas cublas);
 
 } // namespace loopc
 

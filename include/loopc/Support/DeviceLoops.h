@@ -26,6 +26,7 @@ enum class DeviceLoops {
 
 /// The one of this name, "auto"; nothing for others.
 std::optional<DeviceLoops> parseDeviceLoops(llvm::StringRef name);
+llvm::StringRef getName(DeviceLoops loops);
 
 } // namespace loopc
 

@@ -8,8 +8,7 @@
 #ifndef LOOPC_TARGET_TARGETOPTIONS_H
 #define LOOPC_TARGET_TARGETOPTIONS_H
 
-#include "loopc/Support/Cublas.h"
-#include "loopc/Support/DeviceLoops.h"
+#include "loopc/Support/GPUTarget.h"
 #include "loopc/Support/VectorUnit.h"
 #include "llvm/ADT/StringRef.h"
 

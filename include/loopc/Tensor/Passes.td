@@ -99,9 +99,6 @@ def TensorFuseElementwise
     nearly all elements are in one piece.
   }];
   let options = [
-    Option<"forKernels", "for-kernels", "bool", "false",
-           "A GPU computes it: what is computed of operands is computed in "
-           "products, which costs less than a kernel of its own">,
     Option<"reportWork", "report-work", "bool", "false",
            "say how many neighbours, and producers, were compared, and the "
            "size of the bodies that were looked at">,
@@ -137,11 +134,6 @@ def TensorWidenFactors
     %y = linalg.generic ins(%x, %w) { arith.mulf %x, (arith.extf %w) ... }
     ```
   }];
-  let options = [
-    Option<"forKernels", "for-kernels", "bool", "false",
-           "A GPU computes it, whose tensor cores read 16 bits: nothing is "
-           "widened in front">,
-  ];
   let statistics = [Statistic<"numWidened", "widened", "factors widened">];
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }

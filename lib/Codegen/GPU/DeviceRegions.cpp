@@ -17,11 +17,12 @@
 using namespace mlir;
 using namespace loopc;
 
-ProductTarget loopc::getProductTarget(Operation *op, bool allowTf32) {
+ProductTarget loopc::getProductTarget(Operation *op) {
+  GPUTarget gpu = getGPUTarget(op);
   ProductTarget target;
-  StringRef digits = getChip(op).substr(StringRef("sm_").size());
+  StringRef digits = StringRef(gpu.chip).substr(StringRef("sm_").size());
   digits.consumeInteger(10, target.chip);
-  target.allowTf32 = allowTf32;
+  target.allowTf32 = gpu.allowTf32;
   return target;
 }
 

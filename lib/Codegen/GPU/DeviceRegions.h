@@ -17,9 +17,9 @@
 
 namespace loopc {
 
-/// What may be used to compute products on the chip of the module that `op` is
-/// or is in (#loopc.target).
-ProductTarget getProductTarget(mlir::Operation *op, bool allowTf32);
+/// What may be used to compute products, by the #loopc.target of the module
+/// that `op` is or is in.
+ProductTarget getProductTarget(mlir::Operation *op);
 
 /// Calls `visit` with each device.region of `module` and its kernel, and with
 /// the alias classes of the function that it is in, which `visit` keeps up to

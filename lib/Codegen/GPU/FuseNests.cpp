@@ -12,6 +12,7 @@
 #include "LibraryProducts.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -313,9 +314,9 @@ struct FuseNests : loopc::impl::FuseNestsBase<FuseNests> {
     if (function.isExternal())
       return;
     AliasClasses classes(function);
-    fuseNests(function, classes, hasLibdevice, [&](scf::ForOp nest) {
-      return matchLibraryProduct(nest, cublas, allowTf32).has_value();
-    });
+    fuseNests(
+        function, classes, getGPUTarget(function).hasLibdevice,
+        [&](scf::ForOp nest) { return matchLibraryProduct(nest).has_value(); });
   }
 };
 } // namespace

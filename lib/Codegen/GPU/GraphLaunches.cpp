@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -225,6 +226,7 @@ private:
   std::string findReason(device::RegionOp region, gpu::GPUFuncOp kernel) {
     if (isSharedLoop(region.getLoop()) || !region.getGrid().empty())
       return "";
+    DeviceLoops loops = getGPUTarget(region).loops;
     if (loops == DeviceLoops::Graph)
       return "--device-loops=graph";
     if (hasTooManyParameters(kernel))
@@ -236,7 +238,7 @@ private:
 
   void makeGraph(device::RegionOp region, gpu::GPUFuncOp kernel,
                  AliasClasses &classes, StringRef reason) {
-    ProductTarget target = getProductTarget(getOperation(), allowTf32);
+    ProductTarget target = getProductTarget(getOperation());
     rotateLoops(kernel);
     LoopGraph graph = makeLoopGraph(
         kernel, *getKernelClasses(region, kernel, classes), target);

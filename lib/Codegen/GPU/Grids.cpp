@@ -7,10 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "Grids.h"
+
 #include "DealNests.h"
 #include "DeviceCode.h"
+#include "DeviceRegions.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,6 +44,10 @@ static constexpr std::pair<int64_t, int64_t> kManySlices[] = {
     {8, int64_t(1) << 17}, {64, int64_t(1) << 19}, {96, int64_t(1) << 40}};
 /// More blocks than that go over a nest in rounds.
 static constexpr int64_t kMaxBlocks = int64_t(1) << 20;
+
+GridChooser::GridChooser(ImplicitLocOpBuilder &b, Operation *region)
+    : b(b), target(getProductTarget(region)),
+      loops(getGPUTarget(region).loops) {}
 
 Value GridChooser::index(int64_t value) {
   return arith::ConstantIndexOp::create(b, value);

@@ -30,9 +30,8 @@ struct Grid {
 /// Chooses how many threads a kernel gets, at `b`, where the host begins it.
 class GridChooser {
 public:
-  GridChooser(mlir::ImplicitLocOpBuilder &b, const ProductTarget &target,
-              DeviceLoops loops)
-      : b(b), target(target), loops(loops) {}
+  /// For the #loopc.target of the module that `region` is in.
+  GridChooser(mlir::ImplicitLocOpBuilder &b, mlir::Operation *region);
 
   bool hasClusters() const { return target.chip >= 90; }
 

@@ -20,6 +20,7 @@
 #include "KernelLoops.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Conversion/ToLLVM/BufferBytes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -383,9 +384,9 @@ struct HoistAllocations : loopc::impl::HoistAllocationsBase<HoistAllocations> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (function.isExternal())
-      return;
-    hoistAllocations(function, hasLibdevice);
+    GPUTarget gpu = getGPUTarget(function);
+    if (!function.isExternal() && gpu.loops != DeviceLoops::Host)
+      hoistAllocations(function, gpu.hasLibdevice);
   }
 };
 } // namespace

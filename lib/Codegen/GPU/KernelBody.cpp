@@ -362,7 +362,7 @@ struct DistributeKernels
   using DistributeKernelsBase::DistributeKernelsBase;
 
   void runOnOperation() override {
-    ProductTarget target = getProductTarget(getOperation(), allowTf32);
+    ProductTarget target = getProductTarget(getOperation());
     LogicalResult result = visitRegions(
         getOperation(),
         [&](device::RegionOp region, gpu::GPUFuncOp kernel,

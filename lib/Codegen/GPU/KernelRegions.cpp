@@ -12,6 +12,7 @@
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -67,10 +68,8 @@ struct Candidate {
 
 class Chooser {
 public:
-  Chooser(const AliasClasses &classes, int64_t minWork, bool hasLibdevice,
-          bool hostDrivesLoops)
-      : classes(classes), minWork(minWork), hasLibdevice(hasLibdevice),
-        hostDrivesLoops(hostDrivesLoops) {}
+  Chooser(const AliasClasses &classes, const GPUTarget &gpu)
+      : classes(classes), gpu(gpu) {}
 
   void collect(Block &block);
   llvm::SetVector<Operation *> choose(func::FuncOp function);
@@ -81,9 +80,7 @@ private:
   bool isHosts(const Candidate &candidate) const;
 
   const AliasClasses &classes;
-  int64_t minWork;
-  bool hasLibdevice;
-  bool hostDrivesLoops;
+  GPUTarget gpu;
   SmallVector<Candidate> candidates;
   /// What the host looks at itself, and what that is computed of.
   Memory readByHost;
@@ -98,8 +95,8 @@ static bool touchesAny(const Memory &some, const Memory &others) {
 bool Chooser::isCandidate(Operation &op) {
   if (!isa<scf::ForOp, scf::WhileOp>(op) || !hasSharedLoop(&op))
     return false;
-  std::string why = findDeviceObstacle(&op, hasLibdevice);
-  if (why.empty() && hostDrivesLoops && !isSharedLoop(&op))
+  std::string why = findDeviceObstacle(&op, gpu.hasLibdevice);
+  if (why.empty() && gpu.loops == DeviceLoops::Host && !isSharedLoop(&op))
     why = "--device-loops=host";
   if (!why.empty() && !isLoneNest(&op))
     remarkMissed(op.getLoc(), "Kernel", "the host drives it: " + why);
@@ -126,7 +123,7 @@ void Chooser::collect(Block &block) {
     if (op.getNumRegions() != 0 && isCandidate(op)) {
       int64_t work = countWork(&op);
       Candidate candidate{
-          &op, work >= 0 && work <= minWork, isLoneNest(&op), {}, {}};
+          &op, work >= 0 && work <= gpu.minWork, isLoneNest(&op), {}, {}};
       collectAccesses(&op, classes, candidate.read, candidate.written);
       candidates.push_back(std::move(candidate));
       continue;
@@ -201,13 +198,12 @@ llvm::SetVector<Operation *> Chooser::choose(func::FuncOp function) {
 
 /// The operations of `function` that become a kernel each: nests whose
 /// iterations are independent, and loops around such nests of which nothing
-/// needs the host. What takes at most `minWork` operations stays on the host,
-/// unless it works on what kernels work on. With `hostDrivesLoops` no loop
-/// around nests is one.
-static llvm::SetVector<Operation *>
-chooseKernels(func::FuncOp function, const AliasClasses &classes,
-              int64_t minWork, bool hasLibdevice, bool hostDrivesLoops) {
-  Chooser chooser(classes, minWork, hasLibdevice, hostDrivesLoops);
+/// needs the host. What takes at most `min_work` operations (#loopc.target)
+/// stays on the host, unless it works on what kernels work on. Where the host
+/// drives loops, no loop around nests is one.
+static llvm::SetVector<Operation *> chooseKernels(func::FuncOp function,
+                                                  const AliasClasses &classes) {
+  Chooser chooser(classes, getGPUTarget(function));
   for (Block &block : function.getBody())
     chooser.collect(block);
   return chooser.choose(function);
@@ -240,8 +236,7 @@ struct SelectKernels : loopc::impl::SelectKernelsBase<SelectKernels> {
     if (function.isExternal())
       return;
     AliasClasses classes(function);
-    llvm::SetVector<Operation *> chosen =
-        chooseKernels(function, classes, minWork, hasLibdevice, hostLoops);
+    llvm::SetVector<Operation *> chosen = chooseKernels(function, classes);
     dissolveLoneNests(function,
                       [&](Operation *op) { return chosen.contains(op); });
     for (Operation *loop : chosen) {

@@ -37,10 +37,9 @@ namespace {
 /// Launches one kernel.
 class Launcher : IndexEmitter {
 public:
-  Launcher(device::RegionOp region, const AliasClasses &classes,
-           const ProductTarget &target, DeviceLoops loops, Cublas cublas)
-      : IndexEmitter(region.getLoc(), region), classes(classes), target(target),
-        cublas(cublas), grids(b, target, loops) {}
+  Launcher(device::RegionOp region, const AliasClasses &classes)
+      : IndexEmitter(region.getLoc(), region), classes(classes),
+        grids(b, region) {}
 
   /// In front of `region`. \returns what is said of it, "" where that was said
   /// before.
@@ -59,8 +58,6 @@ private:
                            ValueRange given);
 
   const AliasClasses &classes;
-  ProductTarget target;
-  Cublas cublas;
   GridChooser grids;
 };
 } // namespace
@@ -89,8 +86,7 @@ std::string Launcher::launchShaped(device::RegionOp region,
     state = keepInBlock(kernel, given, region, classes);
   std::optional<LibraryProduct> product;
   if (isSharedLoop(loop))
-    product =
-        matchLibraryProduct(cast<scf::ForOp>(loop), cublas, target.allowTf32);
+    product = matchLibraryProduct(cast<scf::ForOp>(loop));
   OpBuilder::InsertionGuard guard(b);
   if (product) {
     Value isLeft = callLibrary(b, *product, region->getParentOfType<ModuleOp>(),
@@ -125,7 +121,6 @@ struct LaunchKernels : loopc::impl::LaunchKernelsBase<LaunchKernels> {
   using LaunchKernelsBase::LaunchKernelsBase;
 
   void runOnOperation() override {
-    ProductTarget target = getProductTarget(getOperation(), allowTf32);
     LogicalResult result = visitRegions(
         getOperation(),
         [&](device::RegionOp region, gpu::GPUFuncOp kernel,
@@ -135,8 +130,7 @@ struct LaunchKernels : loopc::impl::LaunchKernelsBase<LaunchKernels> {
                                       "threads yet");
           if (failed(verifyKernelWrites(region, kernel, classes)))
             return failure();
-          std::string done = Launcher(region, classes, target, loops, cublas)
-                                 .run(region, kernel);
+          std::string done = Launcher(region, classes).run(region, kernel);
           if (!done.empty())
             remarkDone(region.getLoc(), "Kernel", done);
           classes.erase(region);

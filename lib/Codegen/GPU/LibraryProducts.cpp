@@ -14,6 +14,7 @@
 #include "DeviceCode.h"
 #include "loopc-rt/cuda.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -144,11 +145,11 @@ static bool isPlainFactor(const Product &product, const ProductFactor &factor) {
   });
 }
 
-/// The nest of `outer` where its sums are those of a product that `cublas` lets
-/// the library compute; `store` is null, and `kind` open, as are factors that
-/// are not loaded but computed.
-static std::optional<LibraryProduct> matchSums(scf::ForOp outer,
-                                               Cublas cublas) {
+/// The nest of `outer` where its sums are those of a product that the library
+/// may compute (#loopc.target); `store` is null, and `kind` open, as are
+/// factors that are not loaded but computed.
+static std::optional<LibraryProduct> matchSums(scf::ForOp outer) {
+  Cublas cublas = getGPUTarget(outer).cublas;
   if (cublas == Cublas::Off)
     return std::nullopt;
   std::optional<Product> product = matchProduct(outer);
@@ -169,9 +170,8 @@ static std::optional<LibraryProduct> matchSums(scf::ForOp outer,
   return LibraryProduct{std::move(*product), left, right, {}, kNoKind};
 }
 
-std::optional<LibraryProduct>
-loopc::matchLibraryProduct(scf::ForOp outer, Cublas cublas, bool allowTf32) {
-  std::optional<LibraryProduct> found = matchSums(outer, cublas);
+std::optional<LibraryProduct> loopc::matchLibraryProduct(scf::ForOp outer) {
+  std::optional<LibraryProduct> found = matchSums(outer);
   if (!found)
     return std::nullopt;
   found->store = findStore(found->product);
@@ -179,8 +179,9 @@ loopc::matchLibraryProduct(scf::ForOp outer, Cublas cublas, bool allowTf32) {
       !isPlainPlace(found->product, found->store.getMemref(),
                     found->store.getIndices()))
     return std::nullopt;
-  found->kind = getKind(
-      found->product, found->store.getMemRefType().getElementType(), allowTf32);
+  found->kind =
+      getKind(found->product, found->store.getMemRefType().getElementType(),
+              getGPUTarget(outer).allowTf32);
   return found->kind == kNoKind ? std::nullopt : found;
 }
 
@@ -301,24 +302,24 @@ static void split(const Product &product) {
   sum.erase();
 }
 
-/// Makes several nests of those that do more than a product that `cublas` lets
-/// the library compute: what makes its factors, the product, into memory of its
-/// own, and what they do with it. Only where the host begins them: in loops
-/// where `inLoops`.
-static void splitLibraryProducts(func::FuncOp function, Cublas cublas,
-                                 bool allowTf32, bool inLoops) {
+/// Makes several nests of those that do more than a product that the library
+/// may compute: what makes its factors, the product, into memory of its own,
+/// and what they do with it. Only where the host begins them: in loops where it
+/// drives those.
+static void splitLibraryProducts(func::FuncOp function) {
+  GPUTarget gpu = getGPUTarget(function);
   std::vector<LibraryProduct> products;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isSharedLoop(op))
-      return isa<LoopLikeOpInterface>(op) && !inLoops ? WalkResult::skip()
-                                                      : WalkResult::advance();
+      return isa<LoopLikeOpInterface>(op) && gpu.loops != DeviceLoops::Host
+                 ? WalkResult::skip()
+                 : WalkResult::advance();
     auto outer = cast<scf::ForOp>(op);
-    std::optional<LibraryProduct> found = matchSums(outer, cublas);
-    if (!found || matchLibraryProduct(outer, cublas, allowTf32) ||
-        !canMove(found->product))
+    std::optional<LibraryProduct> found = matchSums(outer);
+    if (!found || matchLibraryProduct(outer) || !canMove(found->product))
       return WalkResult::skip();
     Type type = found->product.sumType();
-    if (getKind(found->product, type, allowTf32) != kNoKind)
+    if (getKind(found->product, type, gpu.allowTf32) != kNoKind)
       products.push_back(std::move(*found));
     return WalkResult::skip();
   });
@@ -427,7 +428,7 @@ struct SplitLibraryProducts
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    splitLibraryProducts(function, cublas, allowTf32, hostLoops);
+    splitLibraryProducts(function);
   }
 };
 } // namespace

@@ -10,7 +10,6 @@
 #define LOOPC_LIB_CODEGEN_GPU_LIBRARYPRODUCTS_H
 
 #include "Products.h"
-#include "loopc/Support/Cublas.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace loopc {
@@ -28,10 +27,9 @@ struct LibraryProduct {
   int32_t kind; ///< LOOPC_CUDA_...; see loopc_cuda_product
 };
 
-/// The nest of `outer`, a shared loop (DeviceCode.h), where it is one that
-/// `cublas` lets the library compute.
-std::optional<LibraryProduct>
-matchLibraryProduct(mlir::scf::ForOp outer, Cublas cublas, bool allowTf32);
+/// The nest of `outer`, a shared loop (DeviceCode.h), where it is one that the
+/// library may compute (#loopc.target).
+std::optional<LibraryProduct> matchLibraryProduct(mlir::scf::ForOp outer);
 
 /// Makes the call at `b`, in front of the nest, whose kernel is `kernel`.
 /// \returns whether the kernel is to be launched: the library was not there, or

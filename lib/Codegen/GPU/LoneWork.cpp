@@ -11,6 +11,7 @@
 #include "DeviceCode.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -38,14 +39,11 @@ namespace {
 /// them: sums that stand alone (the norm of a vector, the largest of a row) and
 /// what is computed of their results become nests of one iteration, which may
 /// be kernels like others. Long sums are those of some parts, a nest too.
-/// `minWork` as in loopc-select-kernels; with `hostDrivesLoops` also in loops
-/// around nests.
+/// Where the host drives loops, also in loops around nests.
 class LoneWork {
 public:
-  LoneWork(func::FuncOp function, int64_t minWork, bool hasLibdevice,
-           bool hostDrivesLoops)
-      : function(function), minWork(minWork), hasLibdevice(hasLibdevice),
-        hostDrivesLoops(hostDrivesLoops),
+  explicit LoneWork(func::FuncOp function)
+      : function(function), gpu(getGPUTarget(function)),
         classes(std::make_unique<AliasClasses>(function)) {}
 
   void run();
@@ -69,8 +67,7 @@ private:
   void sinkInto(scf::ForOp nest);
 
   func::FuncOp function;
-  int64_t minWork;
-  bool hasLibdevice, hostDrivesLoops;
+  GPUTarget gpu;
   std::unique_ptr<AliasClasses> classes;
   /// What nests read and write.
   DenseSet<const void *> touched;
@@ -85,8 +82,8 @@ private:
 bool LoneWork::isDevices(Operation *op) {
   if (isSharedLoop(op))
     return true;
-  return isa<scf::ForOp, scf::WhileOp>(op) && !hostDrivesLoops &&
-         hasSharedLoop(op) && findDeviceObstacle(op, hasLibdevice).empty();
+  return isa<scf::ForOp, scf::WhileOp>(op) && gpu.loops != DeviceLoops::Host &&
+         hasSharedLoop(op) && findDeviceObstacle(op, gpu.hasLibdevice).empty();
 }
 
 void LoneWork::walkHost(Block &block,
@@ -281,7 +278,7 @@ void LoneWork::shareCheck(loop::CheckOp check) {
     return;
   int64_t work = countWork(outer);
   SmallVector<scf::ForOp> loops = collectFlagLoops(outer);
-  if (loops.empty() || !(work < 0 || work > minWork || readsDevices(outer)))
+  if (loops.empty() || !(work < 0 || work > gpu.minWork || readsDevices(outer)))
     return;
   DenseSet<Operation *> chain;
   SmallVector<Value> conditions = collectConditions(loops.back(), chain);
@@ -454,9 +451,10 @@ void LoneWork::run() {
       return;
     loop = promoteAccumulatorsOf(loop, *classes);
     int64_t work = countWork(loop);
-    if (!findCombiner(loop) || !findDeviceObstacle(loop, hasLibdevice).empty())
+    if (!findCombiner(loop) ||
+        !findDeviceObstacle(loop, gpu.hasLibdevice).empty())
       return;
-    if (work < 0 || work > minWork || readsDevices(loop)) {
+    if (work < 0 || work > gpu.minWork || readsDevices(loop)) {
       collectMemory(loop, *classes, touched);
       sums.push_back(loop);
     }
@@ -521,7 +519,7 @@ struct MakeLoneNests : loopc::impl::MakeLoneNestsBase<MakeLoneNests> {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    LoneWork(function, minWork, hasLibdevice, hostLoops).run();
+    LoneWork(function).run();
   }
 };
 } // namespace

@@ -15,6 +15,7 @@
 #include "KernelLoops.h"
 #include "LoopSlices.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,7 +36,7 @@ struct SliceKernelLoops : loopc::impl::SliceKernelLoopsBase<SliceKernelLoops> {
 
   void runOnOperation() override {
     // The kernels of a graph follow one another.
-    if (loops == DeviceLoops::Graph)
+    if (getGPUTarget(getOperation()).loops == DeviceLoops::Graph)
       return;
     LogicalResult result = visitRegions(
         getOperation(),
@@ -96,7 +97,7 @@ void SliceKernelLoops::process(device::RegionOp region, gpu::GPUFuncOp kernel,
   if (!slices)
     return;
   ImplicitLocOpBuilder b(region.getLoc(), region);
-  GridChooser grids(b, getProductTarget(getOperation(), allowTf32), loops);
+  GridChooser grids(b, region);
   Value when = grids.isWorthSlices(*slices, kernel, region.getGiven());
   std::optional<int64_t> known =
       when ? getConstantIntValue(when) : std::optional<int64_t>(0);

@@ -10,6 +10,7 @@
 #include "DeviceCode.h"
 #include "LoneWork.h"
 #include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -201,9 +202,9 @@ struct SplitSums : loopc::impl::SplitSumsBase<SplitSums> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (function.isExternal())
-      return;
-    splitSums(function, hasLibdevice);
+    GPUTarget gpu = getGPUTarget(function);
+    if (!function.isExternal() && gpu.loops != DeviceLoops::Host)
+      splitSums(function, gpu.hasLibdevice);
   }
 };
 } // namespace

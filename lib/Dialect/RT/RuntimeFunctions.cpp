@@ -48,14 +48,21 @@ struct Prototype<Result(Parameters...)> {
 struct RuntimeFunction {
   StringLiteral name;
   LLVM::LLVMFunctionType (*getType)(MLIRContext *);
+  RuntimeEffects effects;
 };
 } // namespace
 
-#define LOOPC_FUNCTION(name) {#name, &Prototype<decltype(name)>::convert}
+#define LOOPC_FUNCTION(name, ...)                                              \
+  {                                                                            \
+    #name, &Prototype<decltype(name)>::convert, { __VA_ARGS__ }                \
+  }
 static constexpr RuntimeFunction kFunctions[] = {
-    LOOPC_FUNCTION(loopc_rt_alloc),
-    LOOPC_FUNCTION(loopc_rt_alloc_output),
-    LOOPC_FUNCTION(loopc_rt_alloc_scratch),
+    LOOPC_FUNCTION(loopc_rt_alloc, .memory = RuntimeEffects::Inner,
+                   .allocates = true),
+    LOOPC_FUNCTION(loopc_rt_alloc_output, .memory = RuntimeEffects::Arguments,
+                   .allocates = true),
+    LOOPC_FUNCTION(loopc_rt_alloc_scratch, .memory = RuntimeEffects::Inner,
+                   .allocates = true),
     LOOPC_FUNCTION(loopc_rt_cuda_alloc),
     LOOPC_FUNCTION(loopc_rt_cuda_begin),
     LOOPC_FUNCTION(loopc_rt_cuda_copy),
@@ -67,10 +74,10 @@ static constexpr RuntimeFunction kFunctions[] = {
     LOOPC_FUNCTION(loopc_rt_cuda_product),
     LOOPC_FUNCTION(loopc_rt_cuda_sync),
     LOOPC_FUNCTION(loopc_rt_custom),
-    LOOPC_FUNCTION(loopc_rt_fail),
-    LOOPC_FUNCTION(loopc_rt_fail_at),
+    LOOPC_FUNCTION(loopc_rt_fail, .memory = RuntimeEffects::Arguments),
+    LOOPC_FUNCTION(loopc_rt_fail_at, .memory = RuntimeEffects::Arguments),
     LOOPC_FUNCTION(loopc_rt_fourier),
-    LOOPC_FUNCTION(loopc_rt_free),
+    LOOPC_FUNCTION(loopc_rt_free, .memory = RuntimeEffects::Arguments),
     LOOPC_FUNCTION(loopc_rt_list_at),
     LOOPC_FUNCTION(loopc_rt_list_at_list),
     LOOPC_FUNCTION(loopc_rt_list_erase),
@@ -79,16 +86,16 @@ static constexpr RuntimeFunction kFunctions[] = {
     LOOPC_FUNCTION(loopc_rt_list_length),
     LOOPC_FUNCTION(loopc_rt_list_release),
     LOOPC_FUNCTION(loopc_rt_list_retain),
-    LOOPC_FUNCTION(loopc_rt_locate),
+    LOOPC_FUNCTION(loopc_rt_locate, .memory = RuntimeEffects::Arguments),
     LOOPC_FUNCTION(loopc_rt_num_threads),
-    LOOPC_FUNCTION(loopc_rt_parallel_for),
-    LOOPC_FUNCTION(loopc_rt_poll),
-    LOOPC_FUNCTION(loopc_rt_profile_begin),
-    LOOPC_FUNCTION(loopc_rt_profile_enter),
-    LOOPC_FUNCTION(loopc_rt_profile_iteration),
-    LOOPC_FUNCTION(loopc_rt_profile_leave),
-    LOOPC_FUNCTION(loopc_rt_profile_mark),
-    LOOPC_FUNCTION(loopc_rt_profile_next),
+    LOOPC_FUNCTION(loopc_rt_parallel_for, .sharesWork = true),
+    LOOPC_FUNCTION(loopc_rt_poll, .memory = RuntimeEffects::Inner),
+    LOOPC_FUNCTION(loopc_rt_profile_begin, .memory = RuntimeEffects::Arguments),
+    LOOPC_FUNCTION(loopc_rt_profile_enter, .memory = RuntimeEffects::Inner),
+    LOOPC_FUNCTION(loopc_rt_profile_iteration, .memory = RuntimeEffects::Inner),
+    LOOPC_FUNCTION(loopc_rt_profile_leave, .memory = RuntimeEffects::Inner),
+    LOOPC_FUNCTION(loopc_rt_profile_mark, .memory = RuntimeEffects::Inner),
+    LOOPC_FUNCTION(loopc_rt_profile_next, .memory = RuntimeEffects::Inner),
     LOOPC_FUNCTION(loopc_rt_random_stream),
     LOOPC_FUNCTION(loopc_rt_regex_full_match),
     LOOPC_FUNCTION(loopc_rt_retain),
@@ -106,18 +113,28 @@ static constexpr RuntimeFunction kFunctions[] = {
     LOOPC_FUNCTION(loopc_rt_string_to_int),
     LOOPC_FUNCTION(loopc_rt_string_to_uint),
     LOOPC_FUNCTION(loopc_rt_string_upper),
-    LOOPC_FUNCTION(loopc_rt_try_parallel_for),
+    LOOPC_FUNCTION(loopc_rt_try_parallel_for, .sharesWork = true),
 };
 #undef LOOPC_FUNCTION
 
-LLVM::LLVMFunctionType loopc::getRuntimeFunctionType(MLIRContext *context,
-                                                     StringRef name) {
+/// The row of `name`; null where the table has none.
+static const RuntimeFunction *findFunction(StringRef name) {
   const auto *found =
       llvm::find_if(kFunctions, [&](const RuntimeFunction &function) {
         return function.name == name;
       });
-  return found == std::end(kFunctions) ? LLVM::LLVMFunctionType()
-                                       : found->getType(context);
+  return found == std::end(kFunctions) ? nullptr : found;
+}
+
+LLVM::LLVMFunctionType loopc::getRuntimeFunctionType(MLIRContext *context,
+                                                     StringRef name) {
+  const RuntimeFunction *found = findFunction(name);
+  return found ? found->getType(context) : LLVM::LLVMFunctionType();
+}
+
+RuntimeEffects loopc::getRuntimeEffects(StringRef name) {
+  const RuntimeFunction *found = findFunction(name);
+  return found ? found->effects : RuntimeEffects();
 }
 
 LLVM::LLVMFuncOp loopc::declareRuntimeFunction(ModuleOp module,

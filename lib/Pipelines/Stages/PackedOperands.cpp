@@ -14,6 +14,7 @@
 #include "StageErrors.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Pipelines/Passes.h"
+#include "loopc/Support/Casts.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -44,15 +45,6 @@ static SmallVector<PanelGroup> getGroups(const Panels &panels) {
 static unsigned findPackedOperand(linalg::GenericOp op, const Panels &panels) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   return llvm::find(maps, panels.map) - maps.begin();
-}
-
-static Value withoutCasts(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<tensor::CastOp, memref::CastOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
 }
 
 /// The value of a constant, a tensor or a buffer; null for others.

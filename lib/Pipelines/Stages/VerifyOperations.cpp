@@ -27,6 +27,13 @@ using namespace loopc;
 ///   memref.collapse_shape %b [[0, 1]] : memref<0x?xf32> into memref<0xf32>
 static bool doGroupsContradict(ShapedType collapsed, ShapedType expanded,
                                ArrayRef<ReassociationIndices> groups) {
+  auto isOfAxes = [&](const ReassociationIndices &group) {
+    return llvm::all_of(group, [&](int64_t axis) {
+      return axis >= 0 && axis < expanded.getRank();
+    });
+  };
+  if (!llvm::all_of(groups, isOfAxes))
+    return false;
   for (auto [extent, group] : llvm::zip(collapsed.getShape(), groups)) {
     SmallVector<int64_t> parts;
     for (int64_t axis : group)
@@ -52,9 +59,19 @@ static bool doCastsContradict(Type one, Type other) {
 
 /// True if a part of something of type `whole` that `slice` describes with
 /// numbers is not in it; one of no elements at the end of it is none for MLIR.
-static bool isOutside(ShapedType whole, OffsetSizeAndStrideOpInterface slice) {
-  return !verifyInBoundsSlice(whole.getShape(), slice.getStaticOffsets(),
-                              slice.getStaticSizes(), slice.getStaticStrides())
+static bool isOutside(ShapedType whole, ShapedType part,
+                      OffsetSizeAndStrideOpInterface slice) {
+  auto rank = static_cast<size_t>(whole.getRank());
+  ArrayRef<int64_t> sizes = slice.getStaticSizes();
+  if (slice.getStaticOffsets().size() != rank || sizes.size() != rank ||
+      slice.getStaticStrides().size() != rank ||
+      isRankReducedType(
+          RankedTensorType::get(sizes, whole.getElementType()),
+          RankedTensorType::get(part.getShape(), part.getElementType())) !=
+          SliceVerificationResult::Success)
+    return false;
+  return !verifyInBoundsSlice(whole.getShape(), slice.getStaticOffsets(), sizes,
+                              slice.getStaticStrides())
               .isValid;
 }
 
@@ -83,14 +100,15 @@ static bool isImpossibleView(Operation *op) {
         return doGroupsContradict(view.getResultType(), view.getSrcType(),
                                   view.getReassociationIndices());
       })
-      .Case<memref::SubViewOp, tensor::ExtractSliceOp>(
-          [](auto part) { return isOutside(part.getSourceType(), part); })
+      .Case<memref::SubViewOp, tensor::ExtractSliceOp>([](auto part) {
+        return isOutside(part.getSourceType(), part.getType(), part);
+      })
       .Case<memref::CopyOp>([](memref::CopyOp copy) {
         return doCastsContradict(copy.getSource().getType(),
                                  copy.getTarget().getType());
       })
       .Case<tensor::InsertSliceOp>([](tensor::InsertSliceOp part) {
-        return isOutside(part.getDestType(), part);
+        return isOutside(part.getDestType(), part.getSourceType(), part);
       })
       .Default([](Operation *) { return false; });
 }

@@ -130,3 +130,50 @@ func.func @masks(%n: i64, %x: tensor<8x?xi32>, %s0: tensor<8xi32>, %m0: tensor<8
   }
   return %r#0, %r#1 : tensor<8xi32>, tensor<8xi1>
 }
+
+// The place of a column in fewer bits wraps around within a tile.
+// REMARK: "iterations run outside, elements inside: a slice is not read in vectors"
+// CHECK-LABEL: func @fewerBits(
+// CHECK-NOT: vector
+func.func @fewerBits(%x: tensor<8x256xf32>, %s0: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %n = arith.constant 256 : index
+  %c3 = arith.constant 3 : index
+  %c128 = arith.constant 128 : index
+  %r = loop.loop (%i : index, %k : i1) trips(%n : index) carried(%s = %s0 : tensor<8xf32>) {
+    %j = arith.addi %i, %c3 : index
+    %byte = arith.index_cast %j : index to i8
+    %signed = arith.index_cast %byte : i8 to index
+    %t = arith.addi %signed, %c128 : index
+    %c = tensor.extract_slice %x[0, %t] [8, 1] [1, 1] : tensor<8x256xf32> to tensor<8xf32>
+    %y = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+        ins(%s, %c : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %q = arith.addf %u, %v : f32
+      linalg.yield %q : f32
+    } -> tensor<8xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<8xf32>)
+  }
+  return %r : tensor<8xf32>
+}
+
+// Each iteration writes where those before it have written: the last one's
+// elements stay, which an earlier tile computes.
+// REMARK: "iterations run outside, elements inside: a value that it collects is not written in vectors"
+// CHECK-LABEL: func @overlapping(
+// CHECK-NOT: vector
+func.func @overlapping(%n: index, %x: tensor<40x?xf32>, %s0: tensor<40xf32>, %all0: tensor<?xf32>) -> tensor<?xf32> {
+  %e = tensor.empty() : tensor<40xf32>
+  %r:2 = loop.loop (%i : index, %k : i1) trips(%n : index) carried(%s = %s0 : tensor<40xf32>, %all = %all0 : tensor<?xf32>) {
+    %c = tensor.extract_slice %x[0, %i] [40, 1] [1, 1] : tensor<40x?xf32> to tensor<40xf32>
+    %y = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+        ins(%s, %c : tensor<40xf32>, tensor<40xf32>) outs(%e : tensor<40xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %q = arith.addf %u, %v : f32
+      linalg.yield %q : f32
+    } -> tensor<40xf32>
+    %next = tensor.insert_slice %y into %all[%i] [40] [1] : tensor<40xf32> into tensor<?xf32>
+    loop.yield while(%k : i1) carried(%y, %next : tensor<40xf32>, tensor<?xf32>)
+  }
+  return %r#1 : tensor<?xf32>
+}

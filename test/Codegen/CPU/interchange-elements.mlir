@@ -160,3 +160,21 @@ func.func @masks(%n: i64, %a0: tensor<?xi64>, %b0: tensor<?xi1>) -> (tensor<?xi6
   }
   return %r#0, %r#1 : tensor<?xi64>, tensor<?xi1>
 }
+
+// A number that no vector holds.
+// REMARK: "iterations run outside, elements inside: its elements are not held in vectors"
+// CHECK-LABEL: func @complex(
+// CHECK-NOT: vector
+func.func @complex(%n: i64, %a0: tensor<8xf32>, %z: complex<f32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8xf32>
+  %r = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%a = %a0 : tensor<8xf32>) {
+    %y = linalg.generic {indexing_maps = [#one, affine_map<(i) -> ()>, #one], iterator_types = ["parallel"]}
+        ins(%a, %z : tensor<8xf32>, complex<f32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%u: f32, %v: complex<f32>, %o: f32):
+      %q = arith.addf %u, %u : f32
+      linalg.yield %q : f32
+    } -> tensor<8xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<8xf32>)
+  }
+  return %r : tensor<8xf32>
+}

@@ -297,3 +297,25 @@ func.func @columns(%x0: tensor<32x2xf32>, %n: i64) -> tensor<32x2xf32> {
   }
   return %r : tensor<32x2xf32>
 }
+
+// Numbers that are neither integers nor floats are in no vectors.
+
+// CHECK-LABEL: func @numbers
+// CHECK-COUNT-2: linalg.generic
+func.func @numbers(%x0: tensor<4xf32>, %n: index, %z: complex<f32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = loop.loop (%i : index, %c : i1) trips(%n : index) carried(%x = %x0 : tensor<4xf32>) {
+    %y = linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel"]} ins(%x, %n : tensor<4xf32>, index) outs(%e : tensor<4xf32>) {
+    ^bb0(%p: f32, %q: index, %o: f32):
+      %m = arith.addf %p, %p : f32
+      linalg.yield %m : f32
+    } -> tensor<4xf32>
+    %v = linalg.generic {indexing_maps = [#id, #none, #id], iterator_types = ["parallel"]} ins(%y, %z : tensor<4xf32>, complex<f32>) outs(%e : tensor<4xf32>) {
+    ^bb0(%p: f32, %q: complex<f32>, %o: f32):
+      %m = arith.addf %p, %p : f32
+      linalg.yield %m : f32
+    } -> tensor<4xf32>
+    loop.yield while(%c : i1) carried(%v : tensor<4xf32>)
+  }
+  return %r : tensor<4xf32>
+}

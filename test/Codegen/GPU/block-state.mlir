@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_90 --loopc-to-kernels=min-work=0 | FileCheck %s
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_90 --loopc-to-kernels='min-work=0 loops=cluster' | FileCheck %s --check-prefix=CLUSTER
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_90 min-work=0' --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_90 min-work=0 loops=cluster' --loopc-to-kernels | FileCheck %s --check-prefix=CLUSTER
 
 // A loop that is one block's keeps in shared memory what it writes. What is read
 // behind it is copied in and out; what is nobody else's is not. What it reads

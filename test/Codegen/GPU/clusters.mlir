@@ -1,8 +1,8 @@
-// RUN: loopc-opt %s --loopc-set-target=chip=sm_90 --loopc-to-kernels=min-work=0 | FileCheck %s
-// RUN: loopc-opt %s --loopc-set-target=chip=sm_80 --loopc-to-kernels=min-work=0 | FileCheck %s --check-prefix=OLD
-// RUN: loopc-opt %s --loopc-set-target=chip=sm_90 --loopc-to-kernels='min-work=0 loops=cluster' | FileCheck %s --check-prefix=ALL
-// RUN: loopc-opt %s --loopc-set-target=chip=sm_80 --loopc-to-kernels='min-work=0 loops=cluster' | FileCheck %s --check-prefix=OLD
-// RUN: loopc-opt %s --loopc-set-target=chip=sm_90 --loopc-to-kernels=min-work=0 --convert-scf-to-cf --convert-launches-to-llvm | FileCheck %s --check-prefix=LLVM
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_90 min-work=0' --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_80 min-work=0' --loopc-to-kernels | FileCheck %s --check-prefix=OLD
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_90 min-work=0 loops=cluster' --loopc-to-kernels | FileCheck %s --check-prefix=ALL
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_80 min-work=0 loops=cluster' --loopc-to-kernels | FileCheck %s --check-prefix=OLD
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_90 min-work=0' --loopc-to-kernels --convert-scf-to-cf --convert-launches-to-llvm | FileCheck %s --check-prefix=LLVM
 
 // Little work is one block's, more that of a cluster of at most 8 blocks, and
 // much the whole device's. The kernels of a module with clusters know of them.

@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 --loopc-to-kernels='min-work=0 allow-tf32=true' | FileCheck %s
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_75 --loopc-to-kernels='min-work=0 allow-tf32=true' | FileCheck %s --check-prefix=OLD
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 tf32' --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_75 min-work=0 tf32' --loopc-to-kernels | FileCheck %s --check-prefix=OLD
 
 // From sm_80 on the pieces of half floats are copied by the chip, 16 bytes each
 // time, to one of two stages: a piece is on its way while the one before is

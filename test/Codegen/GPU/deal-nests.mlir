@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0' --loopc-to-kernels | FileCheck %s
 
 // Few long sums down columns: lanes have columns, warps shares of the sums,
 // which meet in the block's memory.

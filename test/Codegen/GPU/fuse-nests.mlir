@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0' --loopc-to-kernels | FileCheck %s
 
 // What fills a sum's memory, the sum and what is done with it are one kernel;
 // the memory of the sum is gone.

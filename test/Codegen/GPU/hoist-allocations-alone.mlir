@@ -27,3 +27,26 @@ func.func @grow(%x: memref<?xf32>, %n: index, %f: f32) {
   }
   return
 }
+
+// Eight bits of a number are another one, which may be larger.
+// CHECK-LABEL: func.func @fewerBits(
+// CHECK: scf.for
+// CHECK: memref.alloc
+func.func @fewerBits(%x: memref<?xf32>, %n: index, %m: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %t = %c0 to %n step %c1 {
+    %byte = arith.index_cast %m : index to i8
+    %size = arith.index_cast %byte : i8 to index
+    %a = memref.alloc(%size) : memref<?xf32>
+    scf.for %i = %c0 to %size step %c1 {
+      memref.store %f, %a[%i] : memref<?xf32>
+    } {loopc.parallel}
+    scf.for %i = %c0 to %size step %c1 {
+      %e = memref.load %a[%i] : memref<?xf32>
+      memref.store %e, %x[%i] : memref<?xf32>
+    } {loopc.parallel}
+    memref.dealloc %a : memref<?xf32>
+  }
+  return
+}

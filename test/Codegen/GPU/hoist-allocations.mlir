@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0' | FileCheck %s
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0 loops=host' | FileCheck %s --check-prefix=HOST
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0' --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 loops=host' --loopc-to-kernels | FileCheck %s --check-prefix=HOST
 
 // What does not outlive an iteration has one place, as large as it can be.
 // CHECK-LABEL: func.func @loopc_entry

@@ -1,7 +1,7 @@
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 --loopc-to-kernels='min-work=0 cublas=on' | FileCheck %s
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 --loopc-to-kernels='min-work=0 cublas=auto' | FileCheck %s --check-prefix=AUTO
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 --loopc-to-kernels='min-work=0 cublas=off' | FileCheck %s --check-prefix=OFF
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 --loopc-to-kernels='min-work=0 cublas=on' --loopc-lower-kernels --convert-scf-to-cf --convert-launches-to-llvm | FileCheck %s --check-prefix=LLVM
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 cublas=on' --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 cublas=auto' --loopc-to-kernels | FileCheck %s --check-prefix=AUTO
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 cublas=off' --loopc-to-kernels | FileCheck %s --check-prefix=OFF
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 cublas=on' --loopc-to-kernels --loopc-lower-kernels --convert-scf-to-cf --convert-launches-to-llvm | FileCheck %s --check-prefix=LLVM
 
 // The runtime is asked for a product, with what each loop means for both factors
 // and the result: 0 a batch, 1 rows, 2 columns, 3 the sum. The kernel is launched

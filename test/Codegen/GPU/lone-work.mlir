@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file -loopc-to-kernels -canonicalize | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 -loopc-to-kernels -canonicalize | FileCheck %s
 
 // What stands between nests: sums and scalars. Where they work on what nests
 // leave, they are kernels, and the host waits once, at the end.

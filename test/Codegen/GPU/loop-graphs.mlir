@@ -1,7 +1,7 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0 loops=graph' | FileCheck %s
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0 loops=kernel' | FileCheck %s --check-prefix=KERNEL
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0 loops=host' | FileCheck %s --check-prefix=HOST
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0 loops=auto' | FileCheck %s --check-prefix=AUTO
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 loops=graph' --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 loops=kernel' --loopc-to-kernels | FileCheck %s --check-prefix=KERNEL
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 loops=host' --loopc-to-kernels | FileCheck %s --check-prefix=HOST
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 loops=auto' --loopc-to-kernels | FileCheck %s --check-prefix=AUTO
 
 // A kernel that begins the loop, one for each large nest with as many blocks as
 // it has work for, one that ends an iteration, with the small nest. The state: the loop's handle, the number

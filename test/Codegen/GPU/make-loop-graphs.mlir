@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loopc-outline-kernels --loopc-make-loop-graphs=loops=graph | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_80 loops=graph' --loopc-outline-kernels --loopc-make-loop-graphs | FileCheck %s
 
 // What begins the loop, and an iteration.
 // CHECK-LABEL: func.func @steps

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 --loopc-to-kernels | FileCheck %s
 
 // What is only copied, from what kernels wrote, lies where they write.
 // CHECK-LABEL: func.func @loopc_entry

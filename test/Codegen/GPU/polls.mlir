@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0' | FileCheck %s
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0 loops=graph' | FileCheck %s --check-prefix=GRAPH
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0' --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 loops=graph' --loopc-to-kernels | FileCheck %s --check-prefix=GRAPH
 
 // Of a counted loop each 64th iteration is polled: all threads go into the
 // branch, and wait for one another nowhere else because of it.

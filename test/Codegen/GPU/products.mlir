@@ -1,6 +1,6 @@
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 --loopc-to-kernels=min-work=0 | FileCheck %s
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_75 --loopc-to-kernels=min-work=0 | FileCheck %s --check-prefix=OLD
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_90 --loopc-to-kernels='min-work=0 allow-tf32=true' | FileCheck %s --check-prefix=TF32
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0' --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_75 min-work=0' --loopc-to-kernels | FileCheck %s --check-prefix=OLD
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_90 min-work=0 tf32' --loopc-to-kernels | FileCheck %s --check-prefix=TF32
 
 // A product large enough for tiles, of extents that are known: a block brings
 // pieces of both factors to its memory, the next ones to registers, and does in

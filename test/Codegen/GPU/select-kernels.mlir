@@ -1,6 +1,6 @@
-// RUN: loopc-opt %s -split-input-file --loopc-select-kernels=min-work=0 | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0' --loopc-select-kernels | FileCheck %s
 // RUN: loopc-opt %s -split-input-file --loopc-select-kernels | FileCheck %s --check-prefix=SMALL
-// RUN: loopc-opt %s -split-input-file --loopc-select-kernels="min-work=0 host-loops=true" | FileCheck %s --check-prefix=HOST
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0 loops=host' --loopc-select-kernels | FileCheck %s --check-prefix=HOST
 
 // CHECK-LABEL: func.func @fill
 // CHECK: device.region {

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_90 --loopc-to-kernels=min-work=0 --canonicalize | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_90 min-work=0' --loopc-to-kernels --canonicalize | FileCheck %s
 
 // What belongs to one batch and head depends on no other one: blocks go through
 // the loop for these by themselves, and only their own threads wait.

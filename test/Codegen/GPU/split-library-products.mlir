@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s --loopc-split-library-products=cublas=on | FileCheck %s
-// RUN: loopc-opt %s --loopc-split-library-products=cublas=off | FileCheck %s --check-prefix=OFF
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_80 cublas=on' --loopc-split-library-products | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_80 cublas=off' --loopc-split-library-products | FileCheck %s --check-prefix=OFF
 
 // The product alone, then what is made of it.
 // CHECK-LABEL: func.func @product

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loopc-set-target=chip=sm_90 --loopc-to-kernels=min-work=0 --canonicalize | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_90 min-work=0' --loopc-to-kernels --canonicalize | FileCheck %s
 
 // The norm of a long vector, which all blocks need: parts are a nest, whose
 // rows of so many numbers are for blocks; then there are 256 numbers to add.

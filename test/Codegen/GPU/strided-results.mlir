@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0' --loopc-to-kernels | FileCheck %s
 
 // Columns of a matrix do not lie one behind the other: what is returned is a
 // copy, whatever its type says.

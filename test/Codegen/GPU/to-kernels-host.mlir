@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels | FileCheck %s
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels=libdevice=true | FileCheck %s --check-prefix=LIB
+// RUN: loopc-opt %s -split-input-file --loopc-set-target=chip=sm_80 --loopc-to-kernels | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 libdevice' --loopc-to-kernels | FileCheck %s --check-prefix=LIB
 
 // What takes the host less time than a launch stays there.
 // CHECK-LABEL: func.func @loopc_entry

@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -split-input-file --loopc-to-kernels='min-work=0' | FileCheck %s
+// RUN: loopc-opt %s -split-input-file --loopc-set-target='chip=sm_80 min-work=0' --loopc-to-kernels | FileCheck %s
 
 // A nest is a kernel; buffers that only kernels touch lie on the device, an
 // input is read through a view, a result comes back.

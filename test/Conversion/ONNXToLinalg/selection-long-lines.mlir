@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --convert-onnx-to-linalg=for-kernels | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target=chip=sm_80 --convert-onnx-to-linalg | FileCheck %s
 
 // The last of 2 to the 32nd elements has a number that no key of 64 bits has
 // room for beside the value: the value is the key.

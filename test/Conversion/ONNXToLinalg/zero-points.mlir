@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --convert-onnx-to-linalg=for-kernels -split-input-file | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target=chip=sm_80 --convert-onnx-to-linalg -split-input-file | FileCheck %s
 // RUN: loopc-opt %s --convert-onnx-to-linalg -split-input-file | FileCheck %s --check-prefix=FIRST
 // RUN: loopc-opt %s --loopc-set-target=dot-bits=8 --convert-onnx-to-linalg=dot-products -split-input-file | FileCheck %s --check-prefix=BYTES
 

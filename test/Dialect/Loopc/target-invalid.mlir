@@ -31,6 +31,24 @@ module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 1
 
 // -----
 
+// expected-error @+1 {{loops must be "auto", "kernel", "cluster", "graph" or "host"; it is "grid"}}
+module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16, chip = "sm_90", loops = "grid">} {
+}
+
+// -----
+
+// expected-error @+1 {{cublas must be "auto", "on" or "off"; it is "yes"}}
+module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16, chip = "sm_90", cublas = "yes">} {
+}
+
+// -----
+
+// expected-error @+1 {{min_work, tf32, libdevice, loops and cublas go with a chip}}
+module attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16, tf32 = true>} {
+}
+
+// -----
+
 // expected-error @+1 {{'func.func' op has the attribute 'loopc.target', which may stand at builtin.module only}}
 func.func @wrong_place() attributes {loopc.target = #loopc.target<vector_bits = 128, registers = 16>} {
   return

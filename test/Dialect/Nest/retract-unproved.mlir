@@ -1,7 +1,7 @@
 // RUN: loopc-opt %s --nest-retract-unproved | FileCheck %s
 // RUN: loopc-opt %s --pass-pipeline='builtin.module(func.func(nest-retract-unproved))' \
 // RUN:   --remark-format=emitRemark --remarks-filter=loop 2>&1 | FileCheck %s --check-prefix=REMARK
-// RUN: loopc-opt %s --nest-retract-unproved=for-kernels | FileCheck %s --check-prefix=KERNEL
+// RUN: loopc-opt %s --loopc-set-target=chip=sm_80 --nest-retract-unproved | FileCheck %s --check-prefix=KERNEL
 
 // Rows are independent, windows in them are not, as they overlap.
 // REMARK: remark: {{.*}}its iterations are said to be independent, and that is not proved: iterations may write to one place

@@ -9,9 +9,9 @@
 #ifndef LOOPC_CODEGEN_GPU_KERNELPASSES_TD
 #define LOOPC_CODEGEN_GPU_KERNELPASSES_TD
 
-// From regions to kernels, their launches, and the LLVM dialect.
+include "mlir/Pass/PassBase.td"
 
-include "loopc/Codegen/GPU/KernelOptions.td"
+// From regions to kernels, their launches, and the LLVM dialect.
 
 //===----------------------------------------------------------------------===//
 // Kernels
@@ -91,7 +91,6 @@ def SliceKernelLoops : Pass<"loopc-slice-kernel-loops", "::mlir::ModuleOp"> {
         grid(%c64, %c32) {...}
     ```
   }];
-  let options = [Kernel_AllowTf32Option, Kernel_LoopsOption];
   let statistics = [
     Statistic<"numSliced", "sliced", "loops whose slices blocks share">];
   let dependentDialects = ["::loopc::device::DeviceDialect",
@@ -144,7 +143,6 @@ def MakeLoopGraphs : Pass<"loopc-make-loop-graphs", "::mlir::ModuleOp"> {
         nodes [...] handles 1 words 9 blocks(%c1, %b) args(...)
     ```
   }];
-  let options = [Kernel_AllowTf32Option, Kernel_LoopsOption];
   let statistics = [Statistic<"numGraphs", "graphs", "graphs that were made">];
   let dependentDialects = ["::loopc::device::DeviceDialect",
     "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
@@ -175,7 +173,6 @@ def DistributeKernels : Pass<"loopc-distribute-kernels", "::mlir::ModuleOp"> {
     scf.for %i = %thread to %n step %threads {...}
     ```
   }];
-  let options = [Kernel_AllowTf32Option];
   let dependentDialects = ["::loopc::device::DeviceDialect",
     "::loopc::loop::LoopDialect", "::mlir::arith::ArithDialect",
     "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
@@ -204,8 +201,6 @@ def LaunchKernels : Pass<"loopc-launch-kernels", "::mlir::ModuleOp"> {
         threads in (%c256, %c1, %c1) args(%null : !llvm.ptr, %x : memref<?xf32>)
     ```
   }];
-  let options = [Kernel_AllowTf32Option, Kernel_LoopsOption,
-                 Kernel_CublasOption];
   let dependentDialects = ["::loopc::device::DeviceDialect",
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",

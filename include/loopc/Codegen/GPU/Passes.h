@@ -12,8 +12,6 @@
 #ifndef LOOPC_CODEGEN_GPU_PASSES_H
 #define LOOPC_CODEGEN_GPU_PASSES_H
 
-#include "loopc/Support/Cublas.h"
-#include "loopc/Support/DeviceLoops.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/Pass.h"

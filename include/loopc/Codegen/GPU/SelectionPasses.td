@@ -9,10 +9,10 @@
 #ifndef LOOPC_CODEGEN_GPU_SELECTIONPASSES_TD
 #define LOOPC_CODEGEN_GPU_SELECTIONPASSES_TD
 
+include "mlir/Pass/PassBase.td"
+
 // From loops on buffers to a device.region for each part of the host's function
 // that runs on the GPU.
-
-include "loopc/Codegen/GPU/KernelOptions.td"
 
 //===----------------------------------------------------------------------===//
 // Nests of the host's function
@@ -92,7 +92,6 @@ def HoistAllocations
     memref.dealloc %all : memref<?xi8>
     ```
   }];
-  let options = [Kernel_LibdeviceOption];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];
@@ -119,7 +118,6 @@ def SplitSums : Pass<"loopc-split-sums", "::mlir::func::FuncOp"> {
     %s = scf.for %p = %c0 to %c256 step %c1 ... { add %parts[%p] }
     ```
   }];
-  let options = [Kernel_LibdeviceOption];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
@@ -145,8 +143,6 @@ def MakeLoneNests : Pass<"loopc-make-lone-nests", "::mlir::func::FuncOp"> {
     } {loopc.parallel}
     ```
   }];
-  let options = [Kernel_MinWorkOption, Kernel_LibdeviceOption,
-                 Kernel_HostLoopsOption];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];
@@ -168,8 +164,6 @@ def FuseNests : Pass<"loopc-fuse-nests", "::mlir::func::FuncOp"> {
     scf.for %i = ... { memref.store %a, %t[%i] ; ... } {loopc.parallel}
     ```
   }];
-  let options = [Kernel_LibdeviceOption, Kernel_CublasOption,
-                 Kernel_AllowTf32Option];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect"];
 }
@@ -191,8 +185,6 @@ def SplitLibraryProducts
     scf.for %i ... { store tanh(%t) } {loopc.parallel}
     ```
   }];
-  let options = [Kernel_CublasOption, Kernel_AllowTf32Option,
-                 Kernel_HostLoopsOption];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
@@ -223,8 +215,6 @@ def SelectKernels : Pass<"loopc-select-kernels", "::mlir::func::FuncOp"> {
     }
     ```
   }];
-  let options = [Kernel_MinWorkOption, Kernel_LibdeviceOption,
-                 Kernel_HostLoopsOption];
   let statistics = [
     Statistic<"numNests", "nests", "nests that run on the GPU">,
     Statistic<"numLoops", "loops", "sequential loops that run on the GPU">];

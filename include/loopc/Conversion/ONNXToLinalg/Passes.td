@@ -31,10 +31,6 @@ def ConvertONNXToLinalg
     Option<"channelsLast", "channels-last", "bool", "false",
            "convolutions of enough channels have them last, between transposes "
            "that tensor-choose-layouts takes away">,
-    Option<"forKernels", "for-kernels", "bool", "false",
-           "forms that many threads share: integers of 8 bits are multiplied as "
-           "they are, and what their zero points make of the product is taken "
-           "off it; TopK by reductions, without a heap">,
     Option<"dotProducts", "dot-products", "bool", "false",
            "products of small integers have the form that the target's "
            "instructions for them take (`dot_bits` of `#loopc.target`)">];

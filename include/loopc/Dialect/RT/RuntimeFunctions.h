@@ -22,6 +22,23 @@ namespace loopc {
 mlir::LLVM::LLVMFunctionType getRuntimeFunctionType(mlir::MLIRContext *context,
                                                     llvm::StringRef name);
 
+/// What compiled code may count on of a function of the runtime.
+struct RuntimeEffects {
+  enum Memory {
+    Any,       ///< it may call the code back, and may not end
+    Inner,     ///< the run's own alone, which the code never looks at
+    Arguments, ///< the same, and what it is given
+  };
+  Memory memory = Any;
+  /// The result is memory that nobody else has.
+  bool allocates = false;
+  /// Threads call the function that it is given, with a part of the work each.
+  bool sharesWork = false;
+};
+
+/// Those of function `name`.
+RuntimeEffects getRuntimeEffects(llvm::StringRef name);
+
 /// The declaration of function `name` of the runtime, which the table has, in
 /// `module`. One that is not there is made.
 mlir::LLVM::LLVMFuncOp declareRuntimeFunction(mlir::ModuleOp module,

@@ -17,6 +17,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/IndexCasts.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -61,12 +62,14 @@ std::optional<int64_t> ElementInterchange::slope(Value value) {
     return known->second;
   std::optional<int64_t> found;
   Operation *op = value.getDefiningOp();
-  if (op && isPure(op) && isa<arith::IndexCastOp>(op)) {
+  // What has fewer bits than an index wraps around between two iterations.
+  bool isKnown = op && isWideInteger(value.getType());
+  if (isKnown && isa<arith::IndexCastOp>(op)) {
     found = slope(op->getOperand(0));
-  } else if (op && isPure(op) && isa<arith::AddIOp, arith::SubIOp>(op)) {
+  } else if (isKnown && isa<arith::AddIOp, arith::SubIOp>(op)) {
     std::optional<int64_t> x = slope(op->getOperand(0)),
                            y = slope(op->getOperand(1));
-    // Numbers wrap around.
+    // As the index does.
     if (x && y)
       found = isa<arith::AddIOp>(op) ? uint64_t(*x) + uint64_t(*y)
                                      : uint64_t(*x) - uint64_t(*y);
@@ -231,6 +234,12 @@ bool ElementInterchange::matchAccumulator(unsigned port) {
                        b.getMultiDimIdentityMap(dims.size())));
   if (!part || part->layout == Layout::Same)
     return false;
+  // Of what several iterations write the last one's stays: the next tile must
+  // not write where this one has.
+  for (auto [axis, offset] : llvm::zip_equal(part->axes, part->offsets))
+    if (auto place = dyn_cast<Value>(offset);
+        axis && place && !isOutside(place))
+      return false;
   part->port = port;
   part->source = insert.getSource();
   writes.insert({insert, *part});
@@ -332,6 +341,8 @@ std::string ElementInterchange::matchOperand(linalg::GenericOp op,
   AffineMap map = op.getMatchingIndexingMap(&operand);
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type) {
+    if (!VectorType::isValidElementType(value.getType()))
+      return "its elements are not held in vectors";
     if (isOutside(value))
       reads.insert({{value, map}, Part{Layout::Same, value, {}, {}}});
     return "";

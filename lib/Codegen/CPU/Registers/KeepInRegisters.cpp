@@ -200,13 +200,12 @@ bool RegisterKeeper::matches(linalg::GenericOp op) const {
     space *= range;
   }
   for (OpOperand &operand : op->getOpOperands()) {
-    Type type = operand.get().getType();
+    Type type = operand.get().getType(), element = getElementTypeOrSelf(type);
     if ((isa<TensorType>(type) && !isSmall(type)) ||
-        isLongColumn(operand.get()))
+        isLongColumn(operand.get()) || !element.isIntOrFloat() ||
+        space > maxBits / element.getIntOrFloatBitWidth())
       return false;
     if (op.getMatchingIndexingMap(&operand).getNumSymbols())
-      return false;
-    if (space > maxBits / getElementTypeOrSelf(type).getIntOrFloatBitWidth())
       return false;
   }
   for (OpOperand &init : op.getDpsInitsMutable())

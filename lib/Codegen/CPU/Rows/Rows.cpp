@@ -15,6 +15,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/IndexCasts.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -171,7 +172,7 @@ static bool isBounded(Value value, linalg::GenericOp op, unsigned dim) {
   if (auto number = dyn_cast_if_present<linalg::IndexOp>(made))
     return number.getDim() == dim;
   if (!made || made->getBlock() != op.getBody() ||
-      !(value.getType().isIndex() || value.getType().isInteger(64)))
+      !isWideInteger(value.getType()))
     return false;
   if (isa<arith::IndexCastOp>(made))
     return isBounded(made->getOperand(0), op, dim);

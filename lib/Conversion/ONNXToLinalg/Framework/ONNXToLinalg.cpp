@@ -276,7 +276,7 @@ struct ConvertONNXToLinalg
   NodeLowering makeLowering(onnx::NodeOp node, OpBuilder &builder) {
     NodeLowering lowering(node, builder);
     lowering.channelsLast = channelsLast;
-    lowering.forKernels = forKernels;
+    lowering.forKernels = isForGPU(getOperation());
     lowering.dotBits = dotBits;
     return lowering;
   }

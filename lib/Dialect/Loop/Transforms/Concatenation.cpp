@@ -52,12 +52,6 @@ bool Sum::operator==(const Sum &other) const {
 // Finding concatenations
 //===----------------------------------------------------------------------===//
 
-Value loopc::withoutCasts(Value value) {
-  while (auto cast = value.getDefiningOp<tensor::CastOp>())
-    value = cast.getSource();
-  return value;
-}
-
 SmallVector<tensor::InsertSliceOp> loopc::insertionsOf(Value value,
                                                        Block *block) {
   SmallVector<tensor::InsertSliceOp> parts;

@@ -9,6 +9,7 @@
 #ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONCATENATION_H
 #define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONCATENATION_H
 
+#include "loopc/Support/Casts.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace loopc {
@@ -52,8 +53,6 @@ struct Concatenation {
 /// insertions, that nobody else reads, into an empty tensor.
 llvm::SmallVector<mlir::tensor::InsertSliceOp> insertionsOf(mlir::Value value,
                                                             mlir::Block *block);
-
-mlir::Value withoutCasts(mlir::Value value);
 
 inline mlir::OpFoldResult sizeOf(mlir::tensor::InsertSliceOp part,
                                  int64_t axis) {

@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/IndexCasts.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,15 +34,13 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
-/// The trip count of `loop` before it was cast; null where a condition may end
+/// The trip count of `loop` without conversions; null where a condition may end
 /// the loop.
 static Value getCount(LoopOp loop) {
   Value trips = loop.getTripCount();
   if (!trips || loop.getCondition() || isa<TensorType>(trips.getType()))
     return {};
-  while (auto cast = trips.getDefiningOp<arith::IndexCastOp>())
-    trips = cast.getIn();
-  return trips;
+  return withoutIndexCasts(trips);
 }
 
 static bool runAsOften(LoopOp one, LoopOp other) {
@@ -125,13 +124,7 @@ private:
 /// True for the second loop's iteration number.
 bool LoopFusion::isNumber(OpFoldResult offset) {
   auto value = dyn_cast<Value>(offset);
-  while (value) {
-    auto cast = value.getDefiningOp<arith::IndexCastOp>();
-    if (!cast)
-      break;
-    value = cast.getIn();
-  }
-  return value && value == second.getCounter();
+  return value && withoutIndexCasts(value) == second.getCounter();
 }
 
 /// True if `user` takes the row of its iteration out of collected value `port`.
@@ -216,12 +209,15 @@ std::string LoopFusion::match() {
   // loop_order: all iterations of the first one come first.
   if (canFail(first) && canFail(second))
     return "both can fail";
-  if (holdsOp<CheckOp>(first.getLoopBody()) && !mayRunAhead())
+  if (canFail(first) && !mayRunAhead())
     return "the second one may count on what the first one checks";
+  // The first one moves behind what is between them.
   for (Operation *op = first->getNextNode(); op != second;
        op = op->getNextNode())
     if (!isMemoryEffectFree(op))
       return "something with effects is between them";
+    else if (canFail(first) && !mayRunBeforeChecks(op))
+      return "what is between them may count on what the first one checks";
   return "";
 }
 

@@ -13,6 +13,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/IndexCasts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
@@ -101,7 +102,7 @@ std::optional<Linear> CheckHoisting::linearOf(Value value) {
     return Linear();
   Operation *made = value.getDefiningOp();
   if (!made || made->getBlock() != loop.getLoopBody() ||
-      !(value.getType().isIndex() || value.getType().isInteger(64)))
+      !isWideInteger(value.getType()))
     return std::nullopt;
   if (auto cast = dyn_cast<arith::IndexCastOp>(made))
     return linearOf(cast.getIn());
@@ -151,8 +152,7 @@ static bool isCount(Value value, unsigned depth = 4) {
     return loop && argument == loop.getCounter();
   }
   Operation *made = value.getDefiningOp();
-  bool isWide = value.getType().isIndex() || value.getType().isInteger(64);
-  if (depth == 0 || !isWide)
+  if (depth == 0 || !isWideInteger(value.getType()))
     return false;
   auto isOne = [&](Value operand) { return isCount(operand, depth - 1); };
   if (isa<arith::MaxSIOp>(made))

@@ -9,6 +9,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Support/IndexCasts.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,9 +37,6 @@ static constexpr int64_t kMostElements = 4096;
 //===----------------------------------------------------------------------===//
 // Divisors
 //===----------------------------------------------------------------------===//
-
-/// True for the types of 64 bits: an index is as wide as an i64.
-static bool isWide(Type type) { return type.isIndex() || type.isInteger(64); }
 
 /// A number that a divisor must not be.
 enum class Excluded { Zero, MinusOne };
@@ -130,7 +128,7 @@ static bool excludes(Value value, Excluded number, unsigned depth) {
     return selectExcludes(select, number, depth - 1);
   // What is narrower may be cut off.
   if (isa<arith::IndexCastOp>(op))
-    return isWide(value.getType()) && all();
+    return isWideInteger(value.getType()) && all();
   if (isa<arith::ExtSIOp>(op))
     return all();
   if (isa<arith::ExtUIOp>(op))
@@ -188,7 +186,7 @@ static bool isOfExtents(Value value, bool isSize, unsigned depth = kDepth) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return !isSize || *constant >= 0;
   Operation *op = value.getDefiningOp();
-  if (!op || depth == 0)
+  if (!op || depth == 0 || !isWideInteger(value.getType()))
     return false;
   if (isa<tensor::DimOp, memref::DimOp>(op))
     return true;
@@ -301,14 +299,14 @@ static Interval rangeOf(Value value, unsigned depth) {
     return {std::min(x.low, y.low), std::max(x.high, y.high)};
   }
   // A sum of fewer bits wraps around before it is 64 bits wide.
-  if (isa<arith::AddIOp>(op) && isWide(value.getType())) {
+  if (isa<arith::AddIOp>(op) && isWideInteger(value.getType())) {
     Interval x = rangeOf(op->getOperand(0), depth);
     Interval y = rangeOf(op->getOperand(1), depth), sum;
     if (!llvm::AddOverflow(x.low, y.low, sum.low) &&
         !llvm::AddOverflow(x.high, y.high, sum.high))
       return sum;
   }
-  if (isa<arith::IndexCastOp>(op) && isWide(value.getType()))
+  if (isa<arith::IndexCastOp>(op) && isWideInteger(value.getType()))
     return rangeOf(op->getOperand(0), depth);
   return {};
 }

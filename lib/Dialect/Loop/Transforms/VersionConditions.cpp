@@ -8,6 +8,7 @@
 
 #include "VersionConditions.h"
 
+#include "loopc/Support/IndexCasts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -102,11 +103,8 @@ loopc::loop::comparedExtents(Value condition) {
   auto asIndex = [&](Value value) -> OpFoldResult {
     if (std::optional<int64_t> constant = getConstantIntValue(value))
       return IntegerAttr::get(IndexType::get(value.getContext()), *constant);
-    if (value.getType().isIndex())
-      return value;
-    auto cast = value.getDefiningOp<arith::IndexCastOp>();
-    return cast && cast.getIn().getType().isIndex() ? OpFoldResult(cast.getIn())
-                                                    : OpFoldResult();
+    value = withoutIndexCasts(value);
+    return value.getType().isIndex() ? OpFoldResult(value) : OpFoldResult();
   };
   OpFoldResult a = asIndex(compare.getLhs()), b = asIndex(compare.getRhs());
   return a && b ? std::pair(a, b) : std::pair<OpFoldResult, OpFoldResult>();

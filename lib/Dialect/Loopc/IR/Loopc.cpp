@@ -182,7 +182,9 @@ static LogicalResult verifyPort(Operation *op, NamedAttribute attribute,
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                  unsigned vectorBits, unsigned registers,
                                  unsigned maskBits, unsigned dotBits,
-                                 bool scales, StringRef chip) {
+                                 bool scales, StringRef chip, unsigned minWork,
+                                 bool allowTf32, bool hasLibdevice,
+                                 StringRef loops, StringRef cublas) {
   if (vectorBits < 64 || !llvm::isPowerOf2_32(vectorBits))
     return emitError() << "vector_bits must be a power of two, 64 at least; it "
                           "is "
@@ -198,6 +200,19 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "chip must be NVIDIA's name of a GPU, as \"sm_90\"; "
                           "it is \""
                        << chip << "\"";
+  if (!parseDeviceLoops(loops))
+    return emitError() << "loops must be \"auto\", \"kernel\", \"cluster\", "
+                          "\"graph\" or \"host\"; it is \""
+                       << loops << "\"";
+  if (!parseCublas(cublas))
+    return emitError() << "cublas must be \"auto\", \"on\" or \"off\"; it is \""
+                       << cublas << "\"";
+  GPUTarget none;
+  if (chip.empty() &&
+      (minWork != none.minWork || allowTf32 || hasLibdevice ||
+       loops != getName(none.loops) || cublas != getName(none.cublas)))
+    return emitError() << "min_work, tf32, libdevice, loops and cublas go with "
+                          "a chip";
   return success();
 }
 
@@ -218,8 +233,18 @@ VectorUnit loopc::getVectorUnit(Operation *op) {
           target.getScales(), target.getDotBits()};
 }
 
-StringRef loopc::getChip(Operation *op) {
-  return isForGPU(op) ? getTarget(op).getChip() : StringRef(kDefaultChip);
+GPUTarget loopc::getGPUTarget(Operation *op) {
+  GPUTarget gpu;
+  gpu.chip = kDefaultChip;
+  if (!isForGPU(op))
+    return gpu;
+  TargetAttr target = getTarget(op);
+  return {target.getChip().str(),
+          target.getMinWork(),
+          target.getTf32(),
+          target.getLibdevice(),
+          *parseDeviceLoops(target.getLoops()),
+          *parseCublas(target.getCublas())};
 }
 
 bool loopc::isForGPU(Operation *op) {

@@ -17,6 +17,7 @@
 #include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/IndexCasts.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -245,6 +246,8 @@ std::optional<int64_t> Distance::find(Value value, unsigned depth,
   auto look = [&](unsigned k) {
     return find(op->getOperand(k), depth - 1, isAbove);
   };
+  if (isa<arith::IndexCastOp, arith::AddIOp>(op) && mayWrap(op))
+    return std::nullopt;
   if (isa<arith::IndexCastOp>(op))
     return look(0);
   if (isa<arith::AddIOp>(op)) {
@@ -311,6 +314,9 @@ bool SizeBounds::collect(Value value, Set &set) {
     return collect(op->getOperand(1), set) && collect(op->getOperand(2), set);
   if (isa<arith::MaxSIOp>(op))
     return collect(op->getOperand(0), set) && collect(op->getOperand(1), set);
+  // What wraps around may be positive where what it is made of is not.
+  if (isa<arith::ArithDialect>(op->getDialect()) && mayWrap(op))
+    return false;
   if (isa<arith::IndexCastOp>(op))
     return collect(op->getOperand(0), set);
   if (isa<arith::MinSIOp>(op)) {
@@ -489,25 +495,10 @@ void loopc::listOrders(Value condition, bool holds,
   orders.push_back(order);
 }
 
-/// `value` without conversions between integers and indices that keep it: not
-/// those to fewer bits.
-static Value withoutCasts(Value value) {
-  auto bits = [](Value number) {
-    return number.getType().isIndex()
-               ? 64u
-               : number.getType().getIntOrFloatBitWidth();
-  };
-  auto cast = value.getDefiningOp<arith::IndexCastOp>();
-  for (; cast && bits(cast.getIn()) <= bits(value);
-       cast = value.getDefiningOp<arith::IndexCastOp>())
-    value = cast.getIn();
-  return value;
-}
-
 /// True if `value` is at most `sum`: the same, or an extent that is made larger
 /// there (a number of the model's might overflow).
 static bool isPartOf(Value value, Value sum, unsigned depth = kDepth) {
-  if (withoutCasts(value) == withoutCasts(sum))
+  if (withoutIndexCasts(value) == withoutIndexCasts(sum))
     return true;
   auto add = sum.getDefiningOp<arith::AddIOp>();
   if (!add || !add.getType().isIndex() || depth == 0)
@@ -577,10 +568,10 @@ Value SizeBounds::boundGrowth(Key what, Key from) {
     std::optional<int64_t> of = dim.getConstantIndex();
     return of ? boundGrowth({dim.getSource(), *of}, from) : Value();
   }
+  if (!isa<arith::IndexCastOp, arith::AddIOp>(op) || mayWrap(op))
+    return {};
   if (isa<arith::IndexCastOp>(op))
     return boundGrowth({op->getOperand(0), -1}, from);
-  if (!isa<arith::AddIOp>(op))
-    return {};
   for (unsigned k : {0, 1}) {
     Value before = boundGrowth({op->getOperand(k), -1}, from);
     Value added = before ? alone(op->getOperand(1 - k)) : Value();

@@ -10,6 +10,7 @@
 // either loops that say nothing or scf.parallel, whose lowering calls OpenMP,
 // and which simplifies the whole function as often as it finds something.
 
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -60,8 +61,9 @@ struct ConvertLinalgToNests
         ops.push_back(op);
     });
     IRRewriter rewriter(&getContext());
+    bool forKernels = isForGPU(getOperation());
     for (linalg::LinalgOp op : ops) {
-      if (parallelFirst)
+      if (forKernels)
         op = putParallelFirst(rewriter, op);
       rewriter.setInsertionPoint(op);
       FailureOr<linalg::LinalgLoops> loops =

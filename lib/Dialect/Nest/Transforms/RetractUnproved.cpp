@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -58,7 +59,7 @@ struct NestRetractUnproved
   }
 
   std::string findObstacle(scf::ForOp loop) {
-    if (forKernels)
+    if (isForGPU(loop))
       if (Operation *op = findUnsharedOp(loop))
         return ("it holds '" + op->getName().getStringRef() + "'").str();
     return findParallelObstacle(loop);

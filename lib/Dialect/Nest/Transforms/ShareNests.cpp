@@ -27,6 +27,7 @@
 #include "Contexts.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
+#include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Analysis/CFGLoopInfo.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -502,8 +503,7 @@ static void share(const Cluster &cluster, llvm::StringMap<Callee> &callees) {
 
 /// What shares a nest out.
 static bool isParallelFor(LLVM::CallOp call) {
-  return call.getCallee() == "loopc_rt_parallel_for" ||
-         call.getCallee() == "loopc_rt_try_parallel_for";
+  return call.getCallee() && getRuntimeEffects(*call.getCallee()).sharesWork;
 }
 
 /// Adds `nest` to `cluster`, if numbers that it hands on are all that differs.

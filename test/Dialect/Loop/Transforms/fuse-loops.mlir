@@ -225,3 +225,55 @@ func.func @guarded(%n: i64, %d: tensor<64xi32>, %last: index, %x: i32) -> i32 {
   }
   return %s : i32
 }
+
+// -----
+
+// What stands between the loops may be what the first one's checks allow.
+// CHECK-LABEL: func.func @guardedBetween(
+// CHECK: loop.loop
+// CHECK: loop.check
+// CHECK: arith.divsi
+// CHECK: loop.loop
+// REMARK: remark: {{.*}}what is between them may count on what the first one checks
+func.func @guardedBetween(%d: i32, %v: tensor<8xi32>, %x: i32) -> (i32, i32) {
+  %n = arith.constant 8 : i64
+  %zero = arith.constant 0 : i32
+  %true = arith.constant true
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?xi32> axis 0) {
+    %k = arith.index_cast %i : i64 to index
+    %e = tensor.extract %v[%k] : tensor<8xi32>
+    %both = arith.muli %e, %d : i32
+    %ok = arith.cmpi ne, %both, %zero : i32
+    loop.check %ok, "zero"
+    loop.yield while(%true : i1) collect(%e : i32)
+  }
+  %q = arith.divsi %x, %d : i32
+  %s = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x : i32) {
+    %k = arith.index_cast %i : i64 to index
+    %e = tensor.extract %r[%k] : tensor<?xi32>
+    %t = arith.addi %a, %e : i32
+    loop.yield while(%true : i1) carried(%t : i32)
+  }
+  return %q, %s : i32, i32
+}
+
+// -----
+
+// 258 trips are 2 in eight bits.
+// CHECK-LABEL: func.func @fewerBits(
+// CHECK-COUNT-2: loop.loop
+// REMARK: remark: {{.*}}they do not run equally often
+func.func @fewerBits(%n: index, %x: f32) -> (tensor<?xf32>, f32) {
+  %true = arith.constant true
+  %byte = arith.index_cast %n : index to i8
+  %m = arith.index_cast %byte : i8 to index
+  %y = loop.loop (%i : index, %c : i1) trips(%n : index) collect(tensor<?xf32> axis 0) {
+    loop.yield while(%true : i1) collect(%x : f32)
+  }
+  %z = loop.loop (%i : index, %c : i1) trips(%m : index) carried(%s = %x : f32) {
+    %e = tensor.extract %y[%i] : tensor<?xf32>
+    %t = arith.addf %s, %e : f32
+    loop.yield while(%true : i1) carried(%t : f32)
+  }
+  return %y, %z : tensor<?xf32>, f32
+}

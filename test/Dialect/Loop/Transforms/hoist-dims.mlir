@@ -123,3 +123,19 @@ func.func @written_over(%init: tensor<?xf32>, %n: i64, %m: index, %v: f32, %c: i
   }
   return %x : tensor<?xf32>
 }
+
+// Eight bits of an extent are another number.
+// CHECK-LABEL: func @fewerBits(
+// CHECK: %[[Y:.*]] = loop.loop
+// CHECK: %[[D:.*]] = tensor.dim %[[Y]]
+// CHECK: return %{{.*}}, %[[D]]
+func.func @fewerBits(%x: tensor<?xf32>, %f: f32) -> (tensor<?xf32>, index) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %byte = arith.index_cast %n : index to i8
+  %y = loop.loop (%i : i8, %c : i1) trips(%byte : i8) collect(tensor<?xf32> axis 0) {
+    loop.yield while(%c : i1) collect(%f : f32)
+  }
+  %d = tensor.dim %y, %c0 : tensor<?xf32>
+  return %y, %d : tensor<?xf32>, index
+}

@@ -11,6 +11,7 @@
 #ifndef LOOPC_DIALECT_LOOPC_IR_LOOPC_H
 #define LOOPC_DIALECT_LOOPC_IR_LOOPC_H
 
+#include "loopc/Support/GPUTarget.h"
 #include "loopc/Support/VectorUnit.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/Dialect.h"
@@ -49,9 +50,9 @@ inline constexpr llvm::StringLiteral kDefaultChip = "sm_80";
 /// the module that `op` is or is in, or the least of all where it has none.
 VectorUnit getVectorUnit(mlir::Operation *op);
 
-/// NVIDIA's name of the GPU that kernels are made for, from there, or
-/// kDefaultChip.
-llvm::StringRef getChip(mlir::Operation *op);
+/// The GPU that kernels are made for, from there; kDefaultChip where none is
+/// named.
+GPUTarget getGPUTarget(mlir::Operation *op);
 
 /// True for code that kernels of a GPU compute.
 bool isForGPU(mlir::Operation *op);

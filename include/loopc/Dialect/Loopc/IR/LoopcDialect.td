@@ -52,7 +52,12 @@ def Loopc_TargetAttr : AttrDef<Loopc_Dialect, "Target"> {
     | `mask_bits` | bits of the narrowest element that masked loads and stores take: 8, 16, 32 or 64; 0 where there are none |
     | `dot_bits` | bits of the integers that an instruction multiplies and sums up, as many as fit into the 32 bits of a sum: 8 (unsigned by signed), 16 (signed), or 0 where there is none |
     | `scales` | there is an instruction for x 2^n (n an integer) of vectors of f32 |
-    | `chip` | NVIDIA's name of the GPU that kernels are made for, as "sm_90" |
+    | `chip` | NVIDIA's name of the GPU that kernels are made for, as "sm_90". The rest goes with it |
+    | `min_work` | operations up to which a nest stays on the host, where it can |
+    | `tf32` | tensor cores may round what products of f32 multiply |
+    | `libdevice` | functions of CUDA's libdevice may be called |
+    | `loops` | what loops become: "kernel", "cluster" (kernels of one cluster each, where the chip has them), "graph", "host" (the host drives the loops around nests), or "auto", by cost |
+    | `cublas` | products of matrices that cuBLAS may compute: "auto" (large ones), "on" (all that it can) or "off" |
   }];
   let parameters = (ins
     "unsigned":$vector_bits,
@@ -60,7 +65,12 @@ def Loopc_TargetAttr : AttrDef<Loopc_Dialect, "Target"> {
     DefaultValuedParameter<"unsigned", "0">:$mask_bits,
     DefaultValuedParameter<"unsigned", "0">:$dot_bits,
     DefaultValuedParameter<"bool", "false">:$scales,
-    StringRefParameter<"", "\"\"">:$chip);
+    StringRefParameter<"", "\"\"">:$chip,
+    DefaultValuedParameter<"unsigned", "::loopc::GPUTarget().minWork">:$min_work,
+    DefaultValuedParameter<"bool", "false">:$tf32,
+    DefaultValuedParameter<"bool", "false">:$libdevice,
+    StringRefParameter<"", "\"auto\"">:$loops,
+    StringRefParameter<"", "\"off\"">:$cublas);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

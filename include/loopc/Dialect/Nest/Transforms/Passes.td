@@ -21,8 +21,9 @@ def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> 
     verifier refuses a mark that cannot be proved. The same holds for buffers
     that are marked `loopc.private`: what an iteration reads of one must lie in
     what the same iteration has written before (`findPrivateObstacle`).
-    What an iteration allocates is its own: threads of a run can allocate. With
-    `for-kernels` such a loop loses its mark, as the threads of a kernel cannot.
+    What an iteration allocates is its own: threads of a run can allocate. Where
+    code is made for a GPU (`#loopc.target`) such a loop loses its mark, as the
+    threads of a kernel cannot.
 
     ```mlir
     // Window i reaches into the next one: the mark goes.
@@ -34,9 +35,6 @@ def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> 
     } {loopc.parallel}
     ```
   }];
-  let options = [
-    Option<"forKernels", "for-kernels", "bool", /*default=*/"false",
-           "threads cannot allocate memory">];
   let statistics = [
     Statistic<"numRetracted", "retracted", "marks that were taken back">
   ];
@@ -46,13 +44,10 @@ def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
   let summary = "lower linalg on buffers to loops that say which are parallel";
   let description = [{
     As convert-linalg-to-loops; a loop whose iterations write different elements
-    gets the attribute `loopc.parallel`, for loopc-parallelize-nests. With
-    `parallel-first` these loops are outside of the others: an element is
-    computed at one go.
+    gets the attribute `loopc.parallel`, for loopc-parallelize-nests. Where code
+    is made for a GPU (`#loopc.target`) these loops are outside of the others: an
+    element is computed at one go.
   }];
-  let options = [
-    Option<"parallelFirst", "parallel-first", "bool", /*default=*/"false",
-           "loops that are parallel are outside of others">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }

@@ -1,0 +1,170 @@
+//===- FirstOfColumns.cpp - Where columns have their extrema --------------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "loopc/Tensor/FirstOfColumns.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace loopc;
+
+namespace {
+/// The first place of the extremum of each column is found while it is looked
+/// for, in one pass over the matrix:
+///
+///     %m = generic ins(%x) { max(%in, %out) }
+///     %i = generic ins(%x, %m) { min(select(%in == %m, index, %n), %out) }
+///     ->  %m, %i = generic ins(%x) { max(%in, %m), %in > %m ? index : %i }
+///
+/// NaN is the extremum where there is one: the first of them stays. Along rows
+/// this would be no vector.
+struct FirstOfColumns : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override;
+};
+} // namespace
+
+/// What `op` puts the elements of its one operand together with, if it computes
+/// extrema, which begin with what no element is beyond; else null.
+static Operation *findExtremum(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 1 ||
+      op.getNumDpsInputs() != 1 || op->getNumResults() != 1 ||
+      llvm::range_size(op.getBody()->without_terminator()) != 1)
+    return nullptr;
+  Operation *combiner = &op.getBody()->front();
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  Attribute start;
+  if (!fill || !matchPattern(fill.getInputs()[0], m_Constant(&start)) ||
+      !isa<arith::MaximumFOp, arith::MinimumFOp, arith::MaxSIOp, arith::MinSIOp,
+           arith::MaxUIOp, arith::MinUIOp>(combiner) ||
+      !llvm::is_contained(combiner->getOperands(),
+                          op.getBody()->getArgument(0)) ||
+      !llvm::is_contained(combiner->getOperands(),
+                          op.getBody()->getArgument(1)))
+    return nullptr;
+  return start == *arith::getNeutralElement(combiner) ? combiner : nullptr;
+}
+
+/// True if `value` asks whether `x` is `extremum`, or NaN.
+static bool isItself(Value value, Value x, Value extremum) {
+  if (auto either = value.getDefiningOp<arith::OrIOp>()) {
+    auto isNaN = either.getRhs().getDefiningOp<arith::CmpFOp>();
+    return isNaN && isNaN.getPredicate() == arith::CmpFPredicate::UNO &&
+           isNaN.getLhs() == x && isNaN.getRhs() == x &&
+           isItself(either.getLhs(), x, extremum);
+  }
+  if (auto equal = value.getDefiningOp<arith::CmpFOp>())
+    return equal.getPredicate() == arith::CmpFPredicate::OEQ &&
+           equal.getLhs() == x && equal.getRhs() == extremum;
+  auto equal = value.getDefiningOp<arith::CmpIOp>();
+  return equal && equal.getPredicate() == arith::CmpIPredicate::eq &&
+         equal.getLhs() == x && equal.getRhs() == extremum;
+}
+
+/// True if `op` finds the first place along `dim` where its first operand is
+/// its second.
+static bool findsFirst(linalg::GenericOp op, unsigned dim) {
+  Block *body = op.getBody();
+  auto least =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::MinSIOp>();
+  if (!least)
+    return false;
+  BlockArgument out = body->getArgument(2);
+  Value chosen = least.getLhs() == out ? least.getRhs() : least.getLhs();
+  auto select = chosen.getDefiningOp<arith::SelectOp>();
+  if (!select || !llvm::is_contained(least->getOperands(), out) ||
+      select.getFalseValue().getParentBlock() == body)
+    return false;
+  auto cast = select.getTrueValue().getDefiningOp<arith::IndexCastOp>();
+  auto number =
+      cast ? cast.getIn().getDefiningOp<linalg::IndexOp>() : linalg::IndexOp();
+  return number && number.getDim() == dim &&
+         isItself(select.getCondition(), body->getArgument(0),
+                  body->getArgument(1));
+}
+
+/// True where `x` is beyond what was the extremum so far.
+static Value isBeyond(OpBuilder &b, Location loc, Operation *combiner, Value x,
+                      Value extremum) {
+  using F = arith::CmpFPredicate;
+  using I = arith::CmpIPredicate;
+  if (isa<FloatType>(x.getType())) {
+    Value beyond = arith::CmpFOp::create(
+        b, loc, isa<arith::MaximumFOp>(combiner) ? F::UGT : F::ULT, x,
+        extremum);
+    Value isNumber = arith::CmpFOp::create(b, loc, F::ORD, extremum, extremum);
+    return arith::AndIOp::create(b, loc, beyond, isNumber);
+  }
+  I is = isa<arith::MaxSIOp>(combiner)   ? I::sgt
+         : isa<arith::MinSIOp>(combiner) ? I::slt
+         : isa<arith::MaxUIOp>(combiner) ? I::ugt
+                                         : I::ult;
+  return arith::CmpIOp::create(b, loc, is, x, extremum);
+}
+
+LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
+                                              PatternRewriter &rewriter) const {
+  if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() != 1 ||
+      op.getNumDpsInputs() != 2 || op->getNumResults() != 1)
+    return failure();
+  auto maker = op.getDpsInputs()[1].getDefiningOp<linalg::GenericOp>();
+  Operation *combiner = maker ? findExtremum(maker) : nullptr;
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (!combiner || maker->getBlock() != op->getBlock() ||
+      maker.getDpsInputs()[0] != op.getDpsInputs()[0] || maps[1] != maps[2] ||
+      maker.getIndexingMapsArray() !=
+          SmallVector<AffineMap>{maps[0], maps[2]} ||
+      !maps[0].isPermutation() || !findsFirst(op, reduced.front()) ||
+      maps[0].getDimPosition(maps[0].getNumResults() - 1) == reduced.front())
+    return failure();
+  Location loc = op.getLoc();
+  Value init = maker.getDpsInits()[0];
+  Type narrow = getElementTypeOrSelf(op.getResult(0).getType());
+  rewriter.setInsertionPoint(maker);
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, resolveDims(rewriter, loc, init), narrow);
+  // Where nothing is beyond the start, all are equal to it: the first is it.
+  Value first = arith::ConstantOp::create(rewriter, loc,
+                                          rewriter.getIntegerAttr(narrow, 0));
+  Value places = linalg::FillOp::create(rewriter, loc, first, empty).result();
+  auto made = linalg::GenericOp::create(
+      rewriter, loc, TypeRange{init.getType(), places.getType()},
+      ValueRange{op.getDpsInputs()[0]}, ValueRange{init, places},
+      ArrayRef<AffineMap>{maps[0], maps[2], maps[2]},
+      op.getIteratorTypesArray(),
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value beyond = isBeyond(b, loc, combiner, args[0], args[1]);
+        Value number = arith::IndexCastOp::create(
+            b, loc, narrow, linalg::IndexOp::create(b, loc, reduced.front()));
+        // The extremum by itself waits for less than by the comparison.
+        IRMapping mapping;
+        mapping.map(maker.getBody()->getArguments(), args.take_front(2));
+        linalg::YieldOp::create(
+            b, loc,
+            ValueRange{
+                b.clone(*combiner, mapping)->getResult(0),
+                arith::SelectOp::create(b, loc, beyond, number, args[2])});
+      });
+  rewriter.replaceAllUsesWith(maker.getResult(0), made.getResult(0));
+  rewriter.replaceOp(
+      op, rewriter.createOrFold<tensor::CastOp>(loc, op.getResult(0).getType(),
+                                                made.getResult(1)));
+  return success();
+}
+
+void loopc::populateFirstOfColumns(RewritePatternSet &patterns) {
+  patterns.add<FirstOfColumns>(patterns.getContext());
+}
