@@ -57,6 +57,18 @@ _PACKED = frozenset(("uint4", "int4", "float4_e2m1fn", "uint2", "int2"))
 _NUMBERS = {np.dtype(dtype): number for number, (_, dtype) in _ELEMENT_TYPES.items()}
 
 
+def number_of(dtype: Any) -> int:
+    """ONNX's number of an element type of NumPy or ml_dtypes.
+
+    Raises:
+        InvalidArgument: ONNX has no such type.
+    """
+    kind = np.dtype(dtype)
+    if kind not in _NUMBERS and kind.kind not in "USO":
+        raise InvalidArgument(f"ONNX has no tensors of NumPy's type {kind!r}")
+    return _NUMBERS.get(kind, 8)
+
+
 def name_of(element_type: int) -> str:
     """ONNX's name of an element type by its number, the number where there is none."""
     return _ELEMENT_TYPES.get(element_type, (str(element_type),))[0]
@@ -167,7 +179,7 @@ def aligned_zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
         raise ValueError(f"no memory has {list(shape)} elements")
     memory = np.zeros(size + _ALIGNMENT, np.uint8)
     begin = -memory.ctypes.data % _ALIGNMENT
-    return memory[begin : begin + size].view(kind).reshape(shape)
+    return np.ndarray(shape, kind, memory, begin)
 
 
 class SparseTensor:
@@ -316,10 +328,7 @@ class OrtValue:
         if isinstance(dtype, str):
             special = getattr(ml_dtypes, dtype, None)
             dtype = np.dtype(dtype if special is None else special)
-        known = 8 if dtype.kind in "USO" else _NUMBERS.get(dtype)
-        if known is None:
-            raise InvalidArgument(f"ONNX has no tensors of NumPy's type {dtype!r}")
-        return known
+        return number_of(dtype)
 
     def data_type(self) -> str:
         """The type as ONNX writes it: "tensor(float)", "seq(tensor(int64))"."""

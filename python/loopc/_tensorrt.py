@@ -32,6 +32,7 @@ from loopc._arguments import (
 from loopc._compile import compile as _compile
 from loopc._errors import CompileError, Error, InvalidArgument
 from loopc._network_types import data_type, numpy_type
+from loopc._outline import outline
 from loopc._tensorrt_base import (
     DeviceType,
     Documented,
@@ -58,7 +59,6 @@ from loopc._tensorrt_network import (
     Permutation,
 )
 from loopc._tensorrt_run import ICudaEngine, IExecutionContext, IOutputAllocator, Runtime
-from loopc._tensorrt_shapes import outline
 from loopc.network import DataType
 
 # ===------------------------------------------------------------------------===#

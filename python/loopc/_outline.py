@@ -1,4 +1,4 @@
-# ===- _tensorrt_shapes.py - Shapes that follow from those of inputs ---------===#
+# ===- _outline.py - Shapes that follow from those of inputs -----------------===#
 #
 # Part of the loopc project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import mmap
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from loopc._compile import compile as _compile
@@ -114,16 +114,33 @@ def shapes_of(outlined: str, inputs: Mapping[str, tuple[int, ...]]) -> dict[str,
     """The shapes of outputs for shapes of the inputs, -1 where values decide an extent.
 
     Returns:
-        The shapes by name; nothing of outputs that are no tensors, or whose rank is open, and
-        nothing at all where the inputs do not fit together.
+        What `shapes_of_file` returns; nothing where the inputs do not fit together.
     """
     with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
-        model, file = Path(folder) / "outline.mlir", Path(folder) / "shapes.mlir"
+        model = Path(folder) / "outline.mlir"
         model.write_text(outlined, errors=_ERRORS)
         try:
-            _compile(model, file, emit="loop", shapes=inputs)
+            return shapes_of_file(model, inputs)
         except Error:
             return {}
+
+
+def shapes_of_file(
+    model: str | Path,
+    inputs: Mapping[str, Sequence[int | None]],
+    base_directory: str | None = None,
+) -> dict[str, tuple[int, ...]]:
+    """The same of a model's file, without code being made of it.
+
+    Returns:
+        The shapes by name; nothing of outputs that are no tensors, or whose rank is open.
+
+    Raises:
+        CompileError: the model is invalid, or the shapes do not fit it.
+    """
+    with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
+        file = Path(folder) / "shapes.mlir"
+        _compile(model, file, emit="loop", shapes=inputs, base_directory=base_directory)
         header = next((line for line in _lines(file) if line.startswith(_MAIN)), "")
     results = header.partition(") -> (")[2]
     return {
