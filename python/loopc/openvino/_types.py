@@ -144,7 +144,7 @@ class Type:
 
     def is_signed(self) -> bool:
         """Whether it has negative numbers."""
-        return self._name[0] in "fi" or self._name == "bf16"
+        return self._name[0] in "fi" or self._name in ("bf16", "boolean")
 
     def is_static(self) -> bool:
         """Whether it is known."""
