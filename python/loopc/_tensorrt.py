@@ -42,12 +42,15 @@ from loopc._tensorrt_base import (
     IHostMemory,
     ILogger,
     Logger,
+    PreviewFeature,
     ProfilingVerbosity,
+    TacticSource,
     TensorFormat,
     TensorIOMode,
     TensorLocation,
     plan_of,
 )
+from loopc._tensorrt_elsewhere import elsewhere
 from loopc._tensorrt_network import (
     Dims,
     Dims2,
@@ -242,8 +245,9 @@ class IBuilderConfig(Documented):
                 self.set_flag(one)
             return
         if name not in vars(self):
-            more = ": models are quantised by their own layers" if "int8" in name else ""
-            raise AttributeError(f"an IBuilderConfig has no {name!r}{more}", name=name, obj=self)
+            where = elsewhere(name)
+            text = f"an IBuilderConfig has no {name!r}" + (f": {where}" if where else "")
+            raise AttributeError(text, name=name, obj=self)
         vars(self)[name] = value
 
     @property
@@ -573,8 +577,10 @@ __all__ = [
     "OnnxParserFlag",
     "ParserError",
     "Permutation",
+    "PreviewFeature",
     "ProfilingVerbosity",
     "Runtime",
+    "TacticSource",
     "TensorFormat",
     "TensorIOMode",
     "TensorLocation",

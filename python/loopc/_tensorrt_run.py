@@ -141,6 +141,20 @@ class ICudaEngine(Documented):
         """The bytes of an element."""
         return int(np.dtype(numpy_type(self.get_tensor_dtype(name))).itemsize)
 
+    def get_tensor_components_per_element(self, name: str, profile_index: int = 0) -> int:
+        """-1: elements do not lie in vectors."""
+        self._port(name)
+        return -1
+
+    def get_tensor_vectorized_dim(self, name: str, profile_index: int = 0) -> int:
+        """-1: elements do not lie in vectors."""
+        self._port(name)
+        return -1
+
+    def get_tensor_format_desc(self, name: str, profile_index: int = 0) -> str:
+        """How the elements lie, in words."""
+        return f"Row-major linear {self.get_tensor_dtype(name).name} format"
+
     def is_shape_inference_io(self, name: str) -> bool:
         """False: all tensors lie in the memory of the host."""
         self._port(name)

@@ -591,6 +591,33 @@ def test_what_configurations_keep():
         _ = trt.Refitter
 
 
+def test_names_that_are_not_there_say_what_is():
+    """Those of older versions of TensorRT, and of what an engine here does not have."""
+    logger = Listener()
+    builder, network = parsed(logger)
+    engine = builder.build_engine_with_config(network, builder.create_builder_config())
+    context = engine.create_execution_context()
+    for thing, names, reason in (
+        (engine, ("num_bindings", "get_binding_index"), "set_tensor_address"),
+        (context, ("set_binding_shape", "execute_async_v2"), "set_input_shape"),
+        (builder, ("build_engine",), "build_serialized_network"),
+        (builder.create_builder_config(), ("max_workspace_size",), "set_memory_pool_limit"),
+        (engine, ("num_layers", "create_engine_inspector"), "loopc explain"),
+        (context, ("profiler", "report_to_profiler"), "loopc-run --profile"),
+        (trt, ("IPluginV3", "get_plugin_registry"), "custom operators"),
+        (trt, ("OnnxParserRefitter", "Refitter"), "build it again"),
+        (trt, ("IInt8MinMaxCalibrator",), "quantised by their own layers"),
+    ):
+        for name in names:
+            with pytest.raises(AttributeError, match=reason):
+                getattr(thing, name)
+    assert engine.get_tensor_components_per_element("x") == -1
+    assert "linear" in engine.get_tensor_format_desc("x")
+    config = builder.create_builder_config()
+    assert config.set_tactic_sources(1 << int(trt.TacticSource.CUBLAS))
+    config.set_preview_feature(trt.PreviewFeature.PROFILE_SHARING_0806, True)
+
+
 def test_the_page_names_what_there_is():
     """The table of docs/Network.md: names that are there are, and the others are not."""
     page = (Path(__file__).parents[2] / "docs/Network.md").read_text()
