@@ -64,8 +64,11 @@ OpFoldResult ReshapeShape::copiedIfZero(OpFoldResult value, int64_t k) {
   if (isSameNumber(value, source[k]))
     return value;
   Value isZero = compare(l, IP::eq, value, l.fold(0));
-  if (isInferring || !isProductOfExtents(value, source))
+  if (isInferring || !isProductOfExtents(value, source)) {
+    left[k] = select(l, isZero, l.fold(1), source[k]);
+    factors[k] = select(l, isZero, l.fold(1), value);
     return select(l, isZero, source[k], value);
+  }
   // 0 stands for no extent here, it is one: what is reshaped is empty. If the
   // input has another extent in this place the result has elements, which is
   // an error, or no elements for another extent that is 0, too. The second is
@@ -87,8 +90,12 @@ FailureOr<OpFoldResult> ReshapeShape::given(OpFoldResult value, int64_t k) {
   std::optional<int64_t> constant = getConstantIntValue(value);
   if (constant && *constant != 0)
     return value;
-  if (k < rank)
-    return constant ? source[k] : copiedIfZero(value, k);
+  if (k < rank && !constant)
+    return copiedIfZero(value, k);
+  if (k < rank) {
+    left[k] = factors[k] = l.fold(1);
+    return source[k];
+  }
   if (constant)
     return l.refuse("element " + Twine(k) +
                     " of the shape is 0, but the input has rank " +
@@ -135,9 +142,9 @@ static OpFoldResult countElements(NodeLowering &l,
 }
 
 void ReshapeShape::resolveInferred(int64_t position) {
-  Dims ours = source, theirs = dims;
+  Dims ours = left, theirs = factors, given = dims;
   theirs.erase(theirs.begin() + position);
-  Dims given = theirs;
+  given.erase(given.begin() + position);
   cancel(ours, theirs);
   OpFoldResult count = l.product(ours), known = countElements(l, theirs);
   dims[position] = count;
@@ -163,25 +170,29 @@ void ReshapeShape::resolveInferred(int64_t position) {
 /// Some run-time extents may turn out to be -1.
 void ReshapeShape::resolveRunTime(const llvm::SmallBitVector &maybeInferred) {
   OpFoldResult inferred = l.fold(0);
-  Dims known = dims;
   SmallVector<Value> isInferred(dims.size());
   for (unsigned k : maybeInferred.set_bits()) {
     isInferred[k] = compare(l, IP::eq, dims[k], l.fold(-1));
     inferred = l.add(inferred, select(l, isInferred[k], l.fold(1), l.fold(0)));
-    known[k] = select(l, isInferred[k], l.fold(1), dims[k]);
-    known[k] = requireNonNegative(l, known[k],
-                                  "element " + Twine(k) + " of the shape");
+    dims[k] =
+        requireNonNegative(l, select(l, isInferred[k], l.fold(1), dims[k]),
+                           "element " + Twine(k) + " of the shape");
+    factors[k] = select(l, isInferred[k], l.fold(1), factors[k]);
   }
   l.check(compare(l, IP::ule, inferred, l.fold(1)),
           "the shape holds -1 more than once");
-  OpFoldResult count = l.product(source), others = countElements(l, known);
-  l.check(either(l, compare(l, IP::eq, inferred, l.fold(0)),
-                 compare(l, IP::ne, others, l.fold(0))),
-          "the shape holds both -1 and 0 elements");
-  OpFoldResult rest = quotient(l, count, maxSigned(l, others, l.fold(1)));
+  OpFoldResult count = l.product(left), others = countElements(l, factors);
+  OpFoldResult divisor = maxSigned(l, others, l.fold(1));
+  Value fits =
+      both(l, compare(l, IP::eq, others, divisor),
+           compare(l, IP::eq, remainder(l, count, divisor), l.fold(0)));
+  l.check(either(l, compare(l, IP::eq, inferred, l.fold(0)), fits),
+          "cannot reshape: {} elements are not divided evenly by the {} "
+          "elements of the given dimensions",
+          ValueRange{l.asIndex(count), l.asIndex(others)});
+  OpFoldResult rest = quotient(l, count, divisor);
   for (unsigned k : maybeInferred.set_bits())
-    known[k] = select(l, isInferred[k], rest, known[k]);
-  dims = known;
+    dims[k] = select(l, isInferred[k], rest, dims[k]);
 }
 
 void ReshapeShape::compareCounts() {
@@ -201,7 +212,8 @@ void ReshapeShape::compareCounts() {
 LogicalResult ReshapeShape::resolve(Dims target) {
   std::optional<int64_t> inferred;
   llvm::SmallBitVector maybeInferred(target.size());
-  dims = target;
+  dims = factors = target;
+  left = source;
   isInferring = llvm::any_of(
       target, [](OpFoldResult extent) { return !isKnownNonNegative(extent); });
   for (auto [k, value] : llvm::enumerate(target)) {

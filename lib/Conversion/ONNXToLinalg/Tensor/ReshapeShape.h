@@ -42,6 +42,9 @@ private:
 
   NodeLowering &l;
   Dims source;
+  /// The extents of both sides that are not known to be copied by a 0, which
+  /// are 1 where they are: an axis that is copied is no factor of what -1 is.
+  Dims left, factors;
   bool allowZero;
   /// True if an element of the target is -1 as far as is known.
   bool isInferring = false;
