@@ -141,6 +141,35 @@ static OpFoldResult countElements(NodeLowering &l,
   return count;
 }
 
+/// `dims` with 1 where one is 0.
+static Dims leaveOutZeros(NodeLowering &l, Dims dims) {
+  for (OpFoldResult &extent : dims)
+    extent = maxSigned(l, extent, l.fold(1));
+  return dims;
+}
+
+ReshapeShape::Rest ReshapeShape::inferExtent(const Dims &ours,
+                                             const Dims &theirs) {
+  OpFoldResult count = l.product(ours), known = countElements(l, theirs);
+  std::optional<int64_t> constant = getConstantIntValue(known);
+  Value fits = compare(l, IP::ne, known, l.fold(0));
+  if (allowZero && (!constant || *constant == 0)) {
+    // PyTorch writes the extent of a batch, which a run may find 0, beside -1.
+    // ONNX leaves open what -1 is there; as in onnxruntime it is what it would
+    // be for a batch that is not empty.
+    Value isEmpty = compare(l, IP::eq, known, l.fold(0));
+    count = select(l, isEmpty, l.product(leaveOutZeros(l, ours)), count);
+    known =
+        select(l, isEmpty, countElements(l, leaveOutZeros(l, theirs)), known);
+    fits = either(l, fits, compare(l, IP::eq, l.product(source), l.fold(0)));
+  }
+  // Division by zero is kept out of the way; it does not fit.
+  OpFoldResult divisor = maxSigned(l, known, l.fold(1));
+  fits = both(l, fits,
+              compare(l, IP::eq, remainder(l, count, divisor), l.fold(0)));
+  return {fits, quotient(l, count, divisor)};
+}
+
 void ReshapeShape::resolveInferred(int64_t position) {
   Dims ours = left, theirs = factors, given = dims;
   theirs.erase(theirs.begin() + position);
@@ -152,19 +181,15 @@ void ReshapeShape::resolveInferred(int64_t position) {
   isProven = !isConstantIntValue(count, 0);
   if (isConstantIntValue(known, 1))
     return;
-  // Division by zero is kept out of the way; the check below has refused it.
-  OpFoldResult divisor = maxSigned(l, known, l.fold(1));
-  Value fits =
-      both(l, compare(l, IP::ne, known, l.fold(0)),
-           compare(l, IP::eq, remainder(l, count, divisor), l.fold(0)));
+  Rest rest = inferExtent(ours, theirs);
   l.check(
-      fits,
+      rest.fits,
       "cannot reshape: {} elements are not divided evenly by the {} "
       "elements of the given dimensions",
       ValueRange{l.asIndex(l.product(source)), l.asIndex(l.product(given))});
-  dims[position] = quotient(l, count, divisor);
+  dims[position] = rest.extent;
   // A check that failed at compile time proves nothing.
-  isProven &= getConstantIntValue(known) && !matchPattern(fits, m_Zero());
+  isProven &= getConstantIntValue(known) && !matchPattern(rest.fits, m_Zero());
 }
 
 /// Some run-time extents may turn out to be -1.
@@ -181,18 +206,14 @@ void ReshapeShape::resolveRunTime(const llvm::SmallBitVector &maybeInferred) {
   }
   l.check(compare(l, IP::ule, inferred, l.fold(1)),
           "the shape holds -1 more than once");
-  OpFoldResult count = l.product(left), others = countElements(l, factors);
-  OpFoldResult divisor = maxSigned(l, others, l.fold(1));
-  Value fits =
-      both(l, compare(l, IP::eq, others, divisor),
-           compare(l, IP::eq, remainder(l, count, divisor), l.fold(0)));
-  l.check(either(l, compare(l, IP::eq, inferred, l.fold(0)), fits),
+  Rest rest = inferExtent(left, factors);
+  l.check(either(l, compare(l, IP::eq, inferred, l.fold(0)), rest.fits),
           "cannot reshape: {} elements are not divided evenly by the {} "
           "elements of the given dimensions",
-          ValueRange{l.asIndex(count), l.asIndex(others)});
-  OpFoldResult rest = quotient(l, count, divisor);
+          ValueRange{l.asIndex(l.product(left)),
+                     l.asIndex(countElements(l, factors))});
   for (unsigned k : maybeInferred.set_bits())
-    dims[k] = select(l, isInferred[k], rest, dims[k]);
+    dims[k] = select(l, isInferred[k], rest.extent, dims[k]);
 }
 
 void ReshapeShape::compareCounts() {

@@ -36,6 +36,14 @@ private:
   /// What stands for `value` at `k` where a run may find it 0.
   mlir::OpFoldResult copiedIfZero(mlir::OpFoldResult value, int64_t k);
   void cancel(Dims &ours, Dims &theirs);
+  /// The extent that -1 stands for, and whether the elements of the input can
+  /// be divided so.
+  struct Rest {
+    mlir::Value fits;
+    mlir::OpFoldResult extent;
+  };
+  /// Of the extents `ours` of the input where the target has `theirs` and -1.
+  Rest inferExtent(const Dims &ours, const Dims &theirs);
   void resolveInferred(int64_t position);
   void resolveRunTime(const llvm::SmallBitVector &maybeInferred);
   void compareCounts();
