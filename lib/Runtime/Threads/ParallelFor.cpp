@@ -61,8 +61,8 @@ constexpr int64_t kAwake = 200'000, kAwakeParked = 30'000;
 /// may go on with, and to wake those that sleep.
 constexpr int64_t kWorthStart = 100'000, kWorthWaking = 30'000;
 
-/// So many loops that threads would have been started for, had their runs
-/// lasted, pay for them: more will come.
+/// So many loops that threads would have been started for, or woken, had their
+/// runs lasted, pay for them: more will come.
 constexpr int32_t kManyLoops = 64;
 
 /// In place of when a loop began.
@@ -124,6 +124,7 @@ struct Team {
   bool isOver;        ///< the threads end
   bool isLent;        ///< the threads are the caller's
   int64_t parkedAt;   ///< when the last run ended
+  int32_t refused; ///< loops for which no thread was woken, one behind another
 
   Pace pace;
 
@@ -479,6 +480,15 @@ extern "C" int32_t loopc_rt_num_threads(loopc_run *run) {
   return run->numThreads;
 }
 
+/// Whether it pays to wake the threads for a loop of a short run: it is one of
+/// many that follow one another so soon that they stay awake.
+static bool wakesForMany(Team &team) {
+  if (team.isLent || !team.comesSoon || ++team.refused < kManyLoops)
+    return false;
+  team.refused = 0;
+  return true;
+}
+
 /// Divides `n` iterations into pieces, at multiples of `grain`, and deals them
 /// out.
 static void dealPieces(Team &team, int64_t n, int64_t grain) {
@@ -505,7 +515,8 @@ static bool shareOut(loopc_run &run, int64_t n, int64_t grain,
     return false;
   Team *team = run.team ? run.team : joinTeam(run, isPatient);
   if (!team || team->numMembers == 1 || team->isBusy ||
-      (isPatient && isAsleep(*team) && !hasLasted(run, kWorthWaking)) ||
+      (isPatient && isAsleep(*team) && !hasLasted(run, kWorthWaking) &&
+       !wakesForMany(*team)) ||
       !(nest & LOOPC_RT_NEST_ONCE
             ? team->pace.hasThreads()
             : team->pace.isShared(reinterpret_cast<const void *>(fn), n)))
