@@ -890,6 +890,35 @@ func.func @turned_part(%x: memref<?x?x?x256xf32, strided<[?, ?, 512, 1]>>, %w: m
   return %r : memref<?x64x?x?xf32>
 }
 
+// One row, all columns of which are a tile: threads share the columns of a
+// matrix that takes longer to arrive than to be multiplied with.
+#row_x = affine_map<(k, n) -> (k)>
+#row_w = affine_map<(k, n) -> (k, n)>
+#row_y = affine_map<(k, n) -> (n)>
+// CHECK: {{^}}large_row: contraction loops=2048x128 {{.*}} tile=1x4
+func.func @large_row(%x: memref<2048xf32>, %w: memref<2048x128xf32>, %y: memref<128xf32>) {
+  linalg.generic {indexing_maps = [#row_x, #row_w, #row_y], iterator_types = ["reduction", "parallel"]}
+      ins(%x, %w : memref<2048xf32>, memref<2048x128xf32>) outs(%y : memref<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}small_row: contraction loops=512x128 {{.*}} tile=1x8
+func.func @small_row(%x: memref<512xf32>, %w: memref<512x128xf32>, %y: memref<128xf32>) {
+  linalg.generic {indexing_maps = [#row_x, #row_w, #row_y], iterator_types = ["reduction", "parallel"]}
+      ins(%x, %w : memref<512xf32>, memref<512x128xf32>) outs(%y : memref<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
 // What the sums are computed of may be what is written behind them, where a
 // select gives another name: every tile is read before.
 // CHECK: {{^}}chosen: contraction loops=64x256x96 vectors=16 along=d2 rows=d0 sum=d1 start=filled tile=8x2{{$}}
