@@ -192,7 +192,6 @@ private:
   TileShape halveTile(TileShape tile, int64_t rows);
   int64_t sumBlockFor(int64_t rows);
   bool readsMatrixRows(int64_t rows);
-  bool isOneTileOfLarge(int64_t rows, TileShape tile);
   RowsPlan planRows(int64_t rows);
   /// One kind of tile for all rows and columns.
   RowsPlan planCompactRows();
@@ -654,26 +653,11 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
   }
 }
 
-/// True if one tile of many vectors has all columns of a single row, which are
-/// read of a matrix that takes longer to arrive than to be multiplied with.
-bool ContractionPlanner::isOneTileOfLarge(int64_t rows, TileShape tile) {
-  auto isOnce = [&](unsigned dim) { return plan.extents[dim] == 1; };
-  if (plan.isAlongSum || rows != 1 || !llvm::all_of(plan.outerDims, isOnce) ||
-      plan.isDynamic(*plan.columnDim) || tile.vectors < 2 * CpuModel::kChains ||
-      plan.extents[*plan.columnDim] > tile.vectors * plan.lanes)
-    return false;
-  int64_t products = plan.products();
-  unsigned bits = *vectorBitsOf(getElementTypeOrSelf(op.getDpsInits()[0]));
-  return !ShapedType::isDynamic(products) &&
-         products * plan.extents[*plan.columnDim] * bits / 8 >
-             CpuModel::kCachedWeights;
-}
-
 RowsPlan ContractionPlanner::planRows(int64_t rows) {
   RowsPlan made;
   made.tile = tileFor(rows);
   // Threads share tiles.
-  if (isOneTileOfLarge(rows, made.tile))
+  if (plan.isOneTileOfLarge(op, rows, made.tile))
     made.tile.vectors /= 2;
   made.sumBlock = sumBlockFor(rows);
   made.readsMatrixRows = readsMatrixRows(rows);

@@ -178,3 +178,16 @@ bool ContractionPlan::wantsColumnsOutside(linalg::LinalgOp op) const {
   int64_t least = ofRows ? std::min(most, ofRows) : most;
   return llvm::any_of(ofColumns, [&](int64_t bytes) { return bytes > least; });
 }
+
+bool ContractionPlan::isOneTileOfLarge(linalg::LinalgOp op, int64_t rows,
+                                       TileShape tile) const {
+  auto isOnce = [&](unsigned dim) { return extents[dim] == 1; };
+  if (isAlongSum || rows != 1 || !llvm::all_of(outerDims, isOnce) ||
+      isDynamic(*columnDim) || tile.vectors < 2 * CpuModel::kChains ||
+      extents[*columnDim] > tile.vectors * lanes)
+    return false;
+  int64_t count = products();
+  unsigned bits = *vectorBitsOf(getElementTypeOrSelf(op.getDpsInits()[0]));
+  return !ShapedType::isDynamic(count) &&
+         count * extents[*columnDim] * bits / 8 > CpuModel::kCachedWeights;
+}

@@ -25,7 +25,6 @@
 #include "WorkEmitter.h"
 #include "loopc-rt/runtime.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -34,7 +33,6 @@
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Dialect/RT/IR/TypeConversion.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
-#include "loopc/Support/CpuModel.h"
 #include "loopc/Support/IndexEmitter.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -70,9 +68,6 @@ static constexpr double kWorthFunction = 12 * kCallWork;
 static constexpr double kAwakeShare = 64;
 /// The same of what comes once, behind other nests: the threads may be awake.
 static constexpr double kLaterShare = 8;
-/// Bytes that arrive from a second or third cache while an instruction is
-/// executed.
-static constexpr double kBytesOfInstruction = 4;
 /// Ends of pieces lie at multiples of so many elements, so that the same ones
 /// are computed in vectors whatever the number of threads.
 static constexpr int64_t kVectorGrain = 64;
@@ -89,44 +84,6 @@ static constexpr WorkRules makeRules() {
   WorkRules rules = kCpuWork;
   rules.guessedTrips = kGuessedTrips;
   return rules;
-}
-
-/// True if `index` is computed of what is read from memory: which part of a
-/// table is read nobody knows.
-static bool isLookedUp(Value index, unsigned depth = 8) {
-  Operation *op = index.getDefiningOp();
-  if (!op)
-    return false;
-  if (depth == 0 || !isMemoryEffectFree(op))
-    return true;
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    return isLookedUp(operand, depth - 1);
-  });
-}
-
-/// What it takes to read the operands of `nest` that no first cache holds, as a
-/// number of instructions: each core reads its part as fast as one reads all.
-static double countStreaming(scf::ForOp nest) {
-  llvm::SmallPtrSet<Value, 4> seen;
-  double bytes = 0;
-  nest->walk([&](Operation *op) {
-    Access access = getAccess(op);
-    if (!access.buffer || access.writes || access.isAnywhere ||
-        llvm::any_of(access.place,
-                     [](Value index) { return isLookedUp(index); }))
-      return;
-    Value root = getViewRoot(access.buffer);
-    auto type = dyn_cast<MemRefType>(root.getType());
-    if (!type || !type.hasStaticShape() ||
-        !type.getElementType().isIntOrFloat() ||
-        !nest.isDefinedOutsideOfLoop(root) || !seen.insert(root).second)
-      return;
-    int64_t size =
-        type.getNumElements() * type.getElementTypeBitWidth() / CHAR_BIT;
-    if (size > CpuModel::kFirstCache)
-      bytes += size;
-  });
-  return bytes / kBytesOfInstruction;
 }
 
 //===----------------------------------------------------------------------===//
