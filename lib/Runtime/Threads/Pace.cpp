@@ -23,7 +23,7 @@ static constexpr int64_t kSettling = 60'000;
 
 /// The caller goes on alone for so many times what it has lost: at first, and
 /// at most where losses follow one another.
-static constexpr int64_t kFirstCaution = 2, kLastCaution = 32;
+static constexpr int64_t kFirstCaution = 2, kLastCaution = 16;
 
 /// A loss follows another one where it comes within so many times the time that
 /// the caller went on alone after that one.
@@ -32,7 +32,7 @@ static constexpr int64_t kRelapse = 4;
 /// Nanoseconds in which no other thread came, from which on they are taken for
 /// lost; how long the caller then goes on alone, at first and at most.
 static constexpr int64_t kLonely = 500'000, kFirstPatience = 1'000'000,
-                         kLastPatience = 160'000'000;
+                         kLastPatience = 10'000'000;
 
 /// An odd number that spreads the bits of what it is multiplied with.
 static constexpr uint64_t kHashFactor = 0x9E3779B97F4A7C15;
