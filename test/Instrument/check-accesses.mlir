@@ -54,6 +54,24 @@ func.func @masked(%b: memref<?xf32>, %i: index, %mask: vector<4xi1>,
   return
 }
 
+// As many elements behind one another as the mask names.
+// CHECK-LABEL: func.func @packed
+func.func @packed(%b: memref<?xf32>, %i: index, %mask: vector<4xi1>,
+                  %v: vector<4xf32>) -> vector<4xf32> {
+  // CHECK: %[[ONES:.*]] = arith.select %{{.*}} : vector<4xi1>, vector<4xindex>
+  // CHECK: %[[COUNT:.*]] = vector.reduction <add>, %[[ONES]]
+  // CHECK: %[[REACHED:.*]] = vector.broadcast %[[COUNT]]
+  // CHECK: %[[NAMED:.*]] = arith.cmpi ult, %{{.*}}, %[[REACHED]] : vector<4xindex>
+  // CHECK: %[[OFF:.*]] = arith.xori %[[NAMED]], %{{.*}} : vector<4xi1>
+  // CHECK: %[[FINE:.*]] = arith.ori %{{.*}}, %[[OFF]] : vector<4xi1>
+  // CHECK: vector.reduction <and>, %[[FINE]]
+  // CHECK: loop.check {{.*}}vector.expandload with a mask of 4 at
+  %e = vector.expandload %b[%i], %mask, %v : memref<?xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  // CHECK: loop.check {{.*}}vector.compressstore with a mask of 4 at
+  vector.compressstore %b[%i], %mask, %e : memref<?xf32>, vector<4xi1>, vector<4xf32>
+  return %e : vector<4xf32>
+}
+
 // CHECK-LABEL: func.func @views
 func.func @views(%b: memref<?xf32>, %c: memref<?xf32>, %o: index, %n: index) {
   // An empty view may begin at the end.

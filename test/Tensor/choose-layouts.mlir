@@ -62,6 +62,45 @@ func.func @between(%x: tensor<1x?x9x16xf32>, %n: index, %p: index) -> tensor<1x?
 
 // -----
 
+// What somebody else reads in the order of the model is brought into it once,
+// which costs less than the two transposes.
+
+#id = affine_map<(a, b, c) -> (a, b, c)>
+#turn = affine_map<(a, b, c) -> (a, c, b)>
+// CHECK-DAG:   #[[ID:.*]] = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+// CHECK-DAG:   #[[TURN:.*]] = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
+// CHECK-LABEL: func @read_elsewhere
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x?x16xf32>
+// CHECK:         %[[M:.*]] = linalg.generic {indexing_maps = [#[[ID]], #[[ID]]]{{.*}} ins(%[[X]]
+// CHECK:           math.absf
+// CHECK:         %[[PLAIN:.*]] = linalg.generic {indexing_maps = [#[[TURN]], #[[ID]]]{{.*}} ins(%[[M]]
+// CHECK-NOT:     linalg.generic
+// CHECK:         return %[[PLAIN]], %[[M]]
+func.func @read_elsewhere(%x: tensor<2x?x16xf32>, %n: index)
+    -> (tensor<2x16x?xf32>, tensor<2x?x16xf32>) {
+  %e0 = tensor.empty(%n) : tensor<2x16x?xf32>
+  %t = linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x : tensor<2x?x16xf32>) outs(%e0 : tensor<2x16x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x16x?xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%t : tensor<2x16x?xf32>) outs(%e0 : tensor<2x16x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = math.absf %a : f32
+    linalg.yield %b : f32
+  } -> tensor<2x16x?xf32>
+  %e1 = tensor.empty(%n) : tensor<2x?x16xf32>
+  %r = linalg.generic {indexing_maps = [#turn, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%m : tensor<2x16x?xf32>) outs(%e1 : tensor<2x?x16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<2x?x16xf32>
+  return %m, %r : tensor<2x16x?xf32>, tensor<2x?x16xf32>
+}
+
+// -----
+
 // A branch has the order of what it yields; a condition asks for an extent.
 
 #id = affine_map<(a, b, c) -> (a, b, c)>

@@ -198,6 +198,27 @@ func.func @quotients(%x: vector<8xi64>, %y: vector<8xi64>, %z: vector<16xi32>)
   return %a, %b, %c, %d : vector<8xi64>, vector<16xi32>, vector<8xi64>, vector<8xi64>
 }
 
+// Unsigned: of 64 bits in f64 where both have few bits, of 16 in f32.
+// CHECK-LABEL: func @unsigned(
+// CHECK-SAME: %[[X:[^:]+]]: vector<8xi64>, %[[Y:[^:]+]]: vector<8xi64>, %[[S:[^:]+]]: vector<8xi16>
+func.func @unsigned(%x: vector<8xi64>, %y: vector<8xi64>, %s: vector<8xi16>)
+    -> (vector<8xi64>, vector<8xi16>) {
+  // CHECK: arith.cmpi uge, %[[X]]
+  // CHECK: arith.cmpi uge, %[[Y]]
+  // CHECK: scf.if
+  // CHECK: llvm.urem %[[X]], %{{.*}} : vector<8xi64>
+  // CHECK: } else {
+  // CHECK: %[[Q:.*]] = math.trunc
+  // CHECK: %[[MINUS:.*]] = arith.negf %[[Q]]
+  // CHECK: math.fma %[[MINUS]]
+  // CHECK: }
+  %a = arith.remui %x, %y : vector<8xi64>
+  // CHECK: arith.divf %{{.*}} : vector<8xf32>
+  // CHECK: arith.fptoui %{{.*}} : vector<8xf32> to vector<8xi16>
+  %b = arith.divui %s, %s : vector<8xi16>
+  return %a, %b : vector<8xi64>, vector<8xi16>
+}
+
 // Exact in f64 where the quotient is not too large.
 // CHECK-LABEL: func @remainder(
 func.func @remainder(%x: vector<16xf32>, %y: vector<16xf32>) -> vector<16xf32> {

@@ -11,6 +11,11 @@
 
 include "mlir/Pass/PassBase.td"
 
+// Which loops are long loopc-parallelize-nests and loopc-outline-nests agree on.
+def Nest_LongLoopOption
+    : Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
+             "nests and calls in an iteration from which on a call is nothing">;
+
 def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> {
   let summary = "take back marks of iterations that are not proved";
   let description = [{
@@ -163,8 +168,7 @@ def ParallelizeNests
            "operations from which on threads pay; an 8th of it where they are there, in a loop a 64th">,
     Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
            "operations of a piece, at least">,
-    Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
-           "nests and calls in an iteration from which on a call is nothing">,
+    Nest_LongLoopOption,
     Option<"compact", "compact", "bool", /*default=*/"false",
            "nests that would be there twice stay as they are">];
   let statistics = [
@@ -200,9 +204,7 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
                         /*default=*/"300",
                         "the same of functions of the model that have no loop "
                         "without their nests">,
-                 Option<"longLoop", "long-loop", "unsigned", /*default=*/"48",
-                        "nests and calls in an iteration from which on a call "
-                        "is nothing">];
+                 Nest_LongLoopOption];
   let statistics = [
     Statistic<"numOutlined", "outlined", "nests that were moved">,
     Statistic<"numShared", "shared", "nests for which there was a function">];
