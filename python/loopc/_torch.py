@@ -24,7 +24,7 @@ from loopc._errors import CompileError, InvalidArgument
 from loopc._extras import require
 from loopc._options import RunOptions, SessionOptions
 from loopc._session import InferenceSession
-from loopc._torch_recurrent import recurrent_translations
+from loopc._torch_recurrent import any_length, recurrent_translations
 
 #: What torch's exporter needs beside torch.
 _PACKAGES = "torch onnxscript"
@@ -84,7 +84,7 @@ def capture(model: Any, args: Any, kwargs: Any, shapes: Any, strict: bool | None
     """torch.export.export, as `export` has it."""
     import torch
 
-    with torch.no_grad(), _quiet():
+    with torch.no_grad(), _quiet(), any_length():
         if strict is not None:
             return torch.export.export(model, args, kwargs, dynamic_shapes=shapes, strict=strict)
         try:
@@ -104,9 +104,9 @@ def to_onnx(program: Any, opset: int = _OPSET) -> Any:
     """
     import torch
 
-    program = _torch_forms.prepare(program)
     try:
-        with _quiet():
+        with _quiet(), any_length():
+            program = _torch_forms.prepare(program)
             written = torch.onnx.export(
                 program,
                 dynamo=True,
@@ -121,7 +121,19 @@ def to_onnx(program: Any, opset: int = _OPSET) -> Any:
     _refuse_mutations(written.exported_program)
     model = written.model_proto
     _unify_domains(model)
+    _fix_numbers(model.graph)
     return model
+
+
+def _fix_numbers(graph: Any) -> None:
+    """Makes extents numbers that torch has found to be: it writes them as names, "5".
+
+    A graph whose steps were written out for one length must not be given another.
+    """
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        for dim in value.type.tensor_type.shape.dim:
+            if dim.dim_param.isdecimal():
+                dim.dim_value = int(dim.dim_param)
 
 
 def _refuse_mutations(program: Any) -> None:
@@ -154,15 +166,18 @@ def reason_of(error: BaseException) -> str:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Without what the exporter says of packages that are not installed, and of its own code."""
-    logger = logging.getLogger("torch.onnx")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
+    # The second writes a hundred lines for what is raised as an error, too.
+    loggers = {"torch.onnx": logging.ERROR, "torch._guards": logging.CRITICAL}
+    levels = {name: logging.getLogger(name).level for name in loggers}
+    for name, level in loggers.items():
+        logging.getLogger(name).setLevel(level)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
-        logger.setLevel(level)
+        for name, level in levels.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _translations(torch: Any, program: Any) -> dict[Any, Callable[..., Any]]:

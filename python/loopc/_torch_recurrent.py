@@ -9,14 +9,93 @@
 
 nn.RNN                                RNN: torch would write its steps out, for one length
 nn.LSTM with projections              LSTM, whose rows are projected
+any of them, of an open length        as it is (`any_length`)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from loopc._torch_forms import nodes_of
+
+#: One thread at a time changes what torch knows of its operators.
+_LOCK = threading.RLock()
+
+
+@contextlib.contextmanager
+def any_length() -> Iterator[None]:
+    """While torch captures a graph: the types of recurrent layers, without their steps.
+
+    torch finds them by going through the steps of the example, whose number it then takes
+    for the only one. The layers themselves stay operators of the graph.
+    """
+    import torch
+
+    def one_state(x: Any, state: Any, *more: Any) -> tuple[Any, Any]:
+        *_, is_bidirectional, _ = more
+        width = state.shape[2] * (2 if is_bidirectional else 1)
+        return x.new_empty([x.shape[0], x.shape[1], width]), state.new_empty(state.shape)
+
+    def two_states(x: Any, states: Sequence[Any], *more: Any) -> tuple[Any, Any, Any]:
+        rows, state = one_state(x, states[0], *more)
+        return rows, state, states[1].new_empty(states[1].shape)
+
+    aten = torch.ops.aten
+    kernels = {
+        aten.lstm.input: two_states,
+        aten.gru.input: one_state,
+        aten.rnn_tanh.input: one_state,
+        aten.rnn_relu.input: one_state,
+    }
+    with _LOCK, _kernels(kernels), _table(kernels), _without_torch_loops():
+        yield
+
+
+@contextlib.contextmanager
+def _kernels(kernels: dict[Any, Callable[..., Any]]) -> Iterator[None]:
+    """Kernels in the place of those that are written in Python."""
+    before = {operator: dict(operator.py_kernels) for operator in kernels}
+    try:
+        for operator, kernel in kernels.items():
+            operator.py_kernels.update(dict.fromkeys(before[operator], kernel))
+            operator._dispatch_cache.clear()
+        yield
+    finally:
+        for operator, known in before.items():
+            operator.py_kernels.update(known)
+            operator._dispatch_cache.clear()
+
+
+@contextlib.contextmanager
+def _table(kernels: dict[Any, Callable[..., Any]]) -> Iterator[None]:
+    """The same in the table that is asked when a captured graph is written anew."""
+    from torch._decomp import decomposition_table
+
+    before = {one: decomposition_table[one] for one in kernels if one in decomposition_table}
+    try:
+        decomposition_table.update({one: kernels[one] for one in before})
+        yield
+    finally:
+        decomposition_table.update(before)
+
+
+@contextlib.contextmanager
+def _without_torch_loops() -> Iterator[None]:
+    """torch's exporter to ONNX must not put loops of its own in the place of layers."""
+    from torch.onnx._internal.exporter import _capture_strategies, _core
+
+    name = "patch_dynamic_shape_rnn_decompositions"
+    known = {one: getattr(one, name) for one in (_core, _capture_strategies) if hasattr(one, name)}
+    try:
+        for module in known:
+            setattr(module, name, lambda dynamic: contextlib.nullcontext())
+        yield
+    finally:
+        for module, function in known.items():
+            setattr(module, name, function)
 
 
 def recurrent_translations(program: Any) -> dict[Any, Callable[..., Any]]:

@@ -74,6 +74,46 @@ def test_compile(name):
             compare(compiled(*args), model(*args))
 
 
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+@pytest.mark.parametrize("options", [{}, {"num_layers": 2, "bidirectional": True}])
+def test_recurrent_layers_of_a_named_length(kind, options):
+    """torch's own types of these layers go through the steps of the example."""
+
+    class Rows(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = getattr(nn, kind)(4, 6, batch_first=True, **options)
+
+        def forward(self, x):
+            return self.layer(x)[0]
+
+    model = Rows().eval()
+    batch, steps = torch.export.Dim("batch"), torch.export.Dim("steps")
+    for shapes in ({1: steps}, {0: batch, 1: steps}):
+        compiled = loopc.export(model, (rand(2, 5, 4),), dynamic_shapes=(shapes,))
+        for extents in ((2, 9), (2, 1), *([(3, 7)] if 0 in shapes else [])):
+            x = rand(*extents, 4)
+            compare(compiled(x), model(x))
+
+
+def test_steps_that_are_written_out_are_of_one_length():
+    """A loop of Python fixes the extent that its trips are, where torch only warns."""
+
+    class Steps(nn.Module):
+        def forward(self, x):
+            state = torch.zeros(x.shape[0])
+            for step in range(x.shape[1]):
+                state = torch.tanh(state + x[:, step])
+            return state
+
+    auto = torch.export.Dim.AUTO
+    compiled = loopc.export(Steps(), (rand(2, 5),), dynamic_shapes=({0: auto, 1: auto},))
+    x = rand(3, 5)
+    compare(compiled(x), Steps()(x))
+    with pytest.raises(loopc.InvalidArgument, match="dimension 1 is 9, expected 5"):
+        compiled(rand(3, 9))
+
+
 def test_exported_program():
     program = torch.export.export(nn.Linear(4, 3), (rand(2, 4),))
     compiled = loopc.export(program)
