@@ -18,8 +18,9 @@ from typing import Any, NoReturn
 
 from loopc._arguments import data, file_path, mapping, string
 from loopc._errors import InvalidArgument, InvalidType, NoSuchFile
+from loopc._metadata import NodeArg
 from loopc._options import SessionOptions
-from loopc._session import InferenceSession, NodeArg
+from loopc._session import InferenceSession
 from loopc.openvino._description import described
 from loopc.openvino._names import PortNames, port_names
 from loopc.openvino._ports import Key, Output, find, only
