@@ -59,7 +59,13 @@ from loopc._errors import (
     Status,
 )
 from loopc._jax import JaxFunction, from_jax
-from loopc._metadata import ModelMetadata, OrtEpAssignedNode, OrtEpAssignedSubgraph
+from loopc._metadata import (
+    ModelMetadata,
+    NodeArg,
+    OrtEpAssignedNode,
+    OrtEpAssignedSubgraph,
+    RunStatistics,
+)
 from loopc._options import (
     ExecutionMode,
     ExecutionOrder,
@@ -79,7 +85,7 @@ from loopc._ort_device import (
 )
 from loopc._ort_value import OrtValue, SparseTensor, copy_tensors
 from loopc._paths import get_cmake_dir, get_ep_library, get_include, get_library_dirs
-from loopc._session import InferenceSession, NodeArg, RunStatistics, load
+from loopc._session import InferenceSession, load
 from loopc._torch import TorchFunction, export
 
 __version__: str = _loopc.version()

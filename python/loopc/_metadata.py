@@ -14,6 +14,45 @@ from loopc._wire import fields
 
 
 @dataclass(frozen=True)
+class NodeArg:
+    """An input or output of a model.
+
+    Attributes:
+        name: its name.
+        type: "tensor(float)", "seq(tensor(int64))", "optional(...)".
+        shape: of a tensor: extents, names of symbolic dimensions, and None
+            where one has neither; None where the rank is not known. Of a
+            sequence [], of an optional its element's. What an output's
+            operators do not tell is as the model declares it, which nothing
+            checks.
+    """
+
+    name: str
+    type: str
+    shape: list[int | str | None] | None
+
+
+@dataclass(frozen=True)
+class RunStatistics:
+    """Counts of a run.
+
+    Attributes:
+        allocations: calls of the allocation function by the model.
+        deallocations: calls of its counterpart.
+        peak_bytes: most memory that the model held at one time.
+        copied_bytes: bytes moved by buffer copies inside the runtime.
+        device_seconds: from the run's first work on the GPU until its last was
+            done, by the GPU's clock; 0 unless RunOptions.time_device is set.
+    """
+
+    allocations: int
+    deallocations: int
+    peak_bytes: int
+    copied_bytes: int
+    device_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class ModelProperties:
     """What its producer wrote into a model; empty for models that are not ONNX files.
 

@@ -10,7 +10,7 @@
 import mmap
 from typing import Any
 
-from loopc._session import NodeArg
+from loopc._metadata import NodeArg
 from loopc._wire import fields
 
 Ports = tuple[list[NodeArg], list[NodeArg]]

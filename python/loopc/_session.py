@@ -29,12 +29,17 @@ from loopc._device import (
     parse_device,
     require_device,
 )
+from loopc._dim_names import contradicted, without
 from loopc._environment import log
 from loopc._errors import (
+    CompileError,
     Diagnostic,
+    Error,
     InvalidArgument,
     InvalidType,
     RawDiagnostic,
+    RunCancelledError,
+    RunTimeoutError,
     Severity,
     compile_error,
     diagnostics_of,
@@ -44,7 +49,9 @@ from loopc._maps import Maps
 from loopc._metadata import (
     ModelMetadata,
     ModelProperties,
+    NodeArg,
     OrtEpAssignedSubgraph,
+    RunStatistics,
     nodes_of,
     properties_of,
 )
@@ -70,45 +77,6 @@ from loopc._progress import shown
 
 #: Arguments of onnxruntime's InferenceSession that make no difference here.
 _IGNORED_ARGUMENTS = {"disabled_optimizers", "enable_fallback"}
-
-
-@dataclass(frozen=True)
-class NodeArg:
-    """An input or output of a model.
-
-    Attributes:
-        name: its name.
-        type: "tensor(float)", "seq(tensor(int64))", "optional(...)".
-        shape: of a tensor: extents, names of symbolic dimensions, and None
-            where one has neither; None where the rank is not known. Of a
-            sequence [], of an optional its element's. What an output's
-            operators do not tell is as the model declares it, which nothing
-            checks.
-    """
-
-    name: str
-    type: str
-    shape: list[int | str | None] | None
-
-
-@dataclass(frozen=True)
-class RunStatistics:
-    """Counts of a run.
-
-    Attributes:
-        allocations: calls of the allocation function by the model.
-        deallocations: calls of its counterpart.
-        peak_bytes: most memory that the model held at one time.
-        copied_bytes: bytes moved by buffer copies inside the runtime.
-        device_seconds: from the run's first work on the GPU until its last was
-            done, by the GPU's clock; 0 unless RunOptions.time_device is set.
-    """
-
-    allocations: int
-    deallocations: int
-    peak_bytes: int
-    copied_bytes: int
-    device_seconds: float = 0.0
 
 
 def _keep_model(
@@ -198,6 +166,8 @@ class InferenceSession(NoEffect):
     """
 
     _origin: _Origin | None = None
+    #: Sessions of the model without some names of dimensions, by those names.
+    _unnamed: "dict[frozenset[str], InferenceSession]"
     #: onnxruntime's name, which programs ask for the folder of a model.
     _model_path: str | None = None
 
@@ -205,7 +175,7 @@ class InferenceSession(NoEffect):
     _OWN = frozenset(
         "_origin _place _device_outputs _session _options _diagnostics _maps _inputs _overridable "
         "_bindable _outputs _states _statistics _profile _profile_start _properties "
-        "_model_path".split()
+        "_model_path _unnamed".split()
     )
 
     def __init__(
@@ -353,6 +323,7 @@ class InferenceSession(NoEffect):
         if status != 0 or session is None:
             raise compile_error(diagnostics, self._origin.path if self._origin else None)
         self._session = session
+        self._unnamed = {}
         self._options = options
         self._diagnostics = diagnostics
         for one in self._diagnostics:
@@ -476,8 +447,44 @@ class InferenceSession(NoEffect):
         )
         self._statistics = statistics
         if status != 0:
-            raise run_error(status, message)
+            error = run_error(status, message)
+            other = self._without_names(input_feed, error)
+            if other is None:
+                raise error
+            try:
+                return other._run(output_names, input_feed, run_options, device_outputs, buffers)
+            except (RunCancelledError, RunTimeoutError):
+                raise
+            except Error as own:
+                raise error from own
         return results if maps is None else maps.results(asked, results)
+
+    def _without_names(self, feeds: Mapping[str, Any], error: Error) -> "InferenceSession | None":
+        """What runs values whose extents contradict the names that the model gives them."""
+        origin = self._origin
+        if not isinstance(error, InvalidArgument) or origin is None or self._states:
+            return None
+        names = contradicted(self._inputs + self._overridable, feeds)
+        if names and names not in self._unnamed:
+            data = without(names, origin.path, origin.data)
+            if data is None:
+                return None
+            options = copy.copy(origin.options)
+            options.optimized_model_filepath, options.enable_profiling = "", False
+            if origin.path is not None and options.base_directory is None:
+                options.base_directory = os.path.dirname(os.fsdecode(origin.path)) or "."
+            again = _Origin(None, data, None, options, origin.arguments)
+            try:
+                self._unnamed[names] = _restore(
+                    InferenceSession, again, self._place, self._device_outputs, {}, {}
+                )
+            except CompileError:
+                return None
+            told = ", ".join(map(repr, sorted(names)))
+            warnings.warn(
+                f"{error}: the model was compiled again without the names {told}", stacklevel=4
+            )
+        return self._unnamed.get(names)
 
     def io_binding(self) -> IOBinding:
         """A new, empty binding for `run_with_iobinding`."""

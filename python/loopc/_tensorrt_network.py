@@ -15,9 +15,10 @@ from typing import Any, Self
 
 from loopc._arguments import integer, integers, member
 from loopc._errors import InvalidArgument
+from loopc._metadata import NodeArg
 from loopc._network_types import data_type
 from loopc._onnx_ports import ports_of_bytes
-from loopc._session import InferenceSession, NodeArg
+from loopc._session import InferenceSession
 from loopc._tensorrt_run import element_of
 from loopc.network import (
     DataType,

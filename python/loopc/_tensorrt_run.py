@@ -19,10 +19,11 @@ import numpy as np
 
 from loopc._arguments import data, integer, integers
 from loopc._errors import Error, InvalidArgument
+from loopc._metadata import NodeArg
 from loopc._network_types import data_type, numpy_type
 from loopc._ort_value import array_at, host_place
 from loopc._outline import shapes_of
-from loopc._session import InferenceSession, NodeArg
+from loopc._session import InferenceSession
 from loopc._session import load as _load
 from loopc._tensorrt_base import (
     Documented,

@@ -19,8 +19,9 @@ from mlserver.types import InferenceRequest, InferenceResponse, MetadataTensor
 from mlserver.utils import get_model_uri
 
 from loopc._errors import InvalidArgument
+from loopc._metadata import NodeArg
 from loopc._options import SessionOptions
-from loopc._session import InferenceSession, NodeArg
+from loopc._session import InferenceSession
 
 __all__ = ["LoopcModel"]
 

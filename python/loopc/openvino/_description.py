@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from xml.etree import ElementTree
 
+from loopc._metadata import NodeArg
 from loopc._onnx_ports import Ports, ports_of_file
-from loopc._session import NodeArg
 from loopc.openvino._names import port_names
 from loopc.openvino._types import Type
 

@@ -20,10 +20,11 @@ from xml.etree import ElementTree
 
 from loopc._arguments import data, file_path, integer, mapping, string
 from loopc._errors import InvalidArgument, InvalidType, NoSuchFile
+from loopc._metadata import NodeArg
 from loopc._onnx_ports import Ports
 from loopc._options import SessionOptions
 from loopc._outline import shapes_of_file
-from loopc._session import InferenceSession, NodeArg
+from loopc._session import InferenceSession
 from loopc.openvino._description import described
 from loopc.openvino._ir_graph import IrGraph
 from loopc.openvino._layout import Layout

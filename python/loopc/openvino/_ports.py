@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from loopc._errors import InvalidArgument, InvalidType
+from loopc._metadata import NodeArg
 from loopc._network_types import data_type, numpy_type
-from loopc._session import NodeArg
 from loopc.openvino._layout import Layout
 from loopc.openvino._names import PortNames
 from loopc.openvino._types import Dimension, PartialShape, Shape, Type
