@@ -14,6 +14,7 @@
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -88,6 +89,26 @@ static void unroll(IRRewriter &rewriter, LoopOp loop, int64_t trips) {
   rewriter.replaceOp(loop, carried);
 }
 
+/// True for a loop that a lowering has made over a few elements, and that
+/// carries numbers alone: a line that is sorted in registers. What is around it
+/// can be vectors where it is straight code.
+static bool isSmallOnNumbers(scf::ForOp loop) {
+  constexpr int64_t kMostTrips = 16, kMostOps = 640;
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  if (!trips || trips->ugt(kMostTrips) || loop.getInitArgs().empty() ||
+      !loop->getParentOfType<LoopOp>() ||
+      !llvm::all_of(loop.getResultTypes(),
+                    [](Type type) { return type.isIntOrIndexOrFloat(); }))
+    return false;
+  int64_t ops = 0;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (op.getNumRegions() != 0 || !isMemoryEffectFree(&op))
+      return false;
+    ops += !op.hasTrait<OpTrait::ConstantLike>();
+  }
+  return ops * trips->getSExtValue() <= kMostOps;
+}
+
 namespace {
 struct LoopUnrollSmall : loopc::impl::LoopUnrollSmallBase<LoopUnrollSmall> {
   using LoopUnrollSmallBase::LoopUnrollSmallBase;
@@ -111,6 +132,13 @@ struct LoopUnrollSmall : loopc::impl::LoopUnrollSmallBase<LoopUnrollSmall> {
       unroll(rewriter, loop, trips);
       ++numUnrolled;
     }
+    SmallVector<scf::ForOp> counted;
+    getOperation().walk([&](scf::ForOp loop) {
+      if (isSmallOnNumbers(loop))
+        counted.push_back(loop);
+    });
+    for (scf::ForOp loop : counted)
+      numUnrolled += succeeded(loopUnrollFull(loop));
   }
 };
 } // namespace
