@@ -28,8 +28,9 @@ using IP = arith::CmpIPredicate;
 
 /// So many elements are compared with the worst at once.
 static constexpr int64_t kBlock = 16;
-/// So many are kept in order in registers.
-static constexpr int64_t kFew = 16;
+/// So many are kept in order in registers; of a short line, which has no more
+/// elements than a block, all.
+static constexpr int64_t kFew = 8;
 
 namespace {
 /// A value and where on its line it stands (index); or both packed, and no
@@ -399,13 +400,29 @@ TopK::Tensors TopK::fewOfBlocks(ValueRange best, Value blocks) {
 TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
   outer.assign(position.begin(), position.end());
   std::optional<int64_t> few = getConstantIntValue(count);
-  if (isPacked && few && *few <= kFew)
+  std::optional<int64_t> length = getConstantIntValue(extent);
+  if (isPacked && few && *few <= (length && *length <= kBlock ? kBlock : kFew))
     return fewOfLine(results);
-  Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
-  return onlyIf(l, some, results, [&] {
-    Tensors heap = sortHeap(replaceWorse(makeHeap(copyFirst(results))));
-    return isPacked ? unpack(heap) : heap;
-  });
+  auto inHeap = [&] {
+    Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
+    return onlyIf(l, some, results, [&] {
+      Tensors heap = sortHeap(replaceWorse(makeHeap(copyFirst(results))));
+      return isPacked ? unpack(heap) : heap;
+    });
+  };
+  if (!isPacked || !few || *few > kBlock || length)
+    return inHeap();
+  // Later passes may know that a window is a short line.
+  Value isShort = arith::CmpIOp::create(l.b, IP::ule, extent, l.index(kBlock));
+  auto branch = scf::IfOp::create(l.b, ValueRange(results).getTypes(), isShort,
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(l.b, fewOfLine(results));
+  l.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(l.b, inHeap());
+  return branch.getResults();
 }
 
 TopK::Tensors TopK::selectInParallel(ValueRange results) {

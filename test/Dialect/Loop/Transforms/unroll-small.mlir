@@ -126,3 +126,32 @@ func.func @sorts(%n: i64, %x: tensor<3xi64>, %s0: i64) -> i64 {
   }
   return %r : i64
 }
+
+// The element of the line that the sorted numbers name is chosen from those
+// that are read already: no access at a place that a lane would have to look up.
+// CHECK-LABEL: func.func @names(
+// CHECK: loop.loop
+// CHECK-COUNT-3: tensor.extract
+// CHECK-NOT: tensor.extract
+// CHECK: arith.select
+// CHECK: arith.select
+// CHECK-NOT: tensor.extract
+// CHECK: return
+func.func @names(%n: i64, %x: tensor<3xi64>, %s0: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
+    %best = scf.for %k = %c0 to %c3 step %c1 iter_args(%a = %i) -> (i64) {
+      %e = tensor.extract %x[%k] : tensor<3xi64>
+      %a1 = arith.maxsi %a, %e : i64
+      scf.yield %a1 : i64
+    }
+    %at = arith.index_cast %best : i64 to index
+    %inside = arith.minui %at, %c1 : index
+    %e = tensor.extract %x[%inside] : tensor<3xi64>
+    %t = arith.addi %e, %s : i64
+    loop.yield while(%c : i1) carried(%t : i64)
+  }
+  return %r : i64
+}

@@ -280,7 +280,9 @@ def LoopUnrollSmall : Pass<"loop-unroll-small", "::mlir::func::FuncOp"> {
     operations on scalars and vectors, becomes its iterations. Their numbers are
     constants, also in the messages of checks. So does an `scf.for` in a loop
     that carries numbers alone, over up to 16 elements: what sorts a short line
-    in registers.
+    in registers. An element of the line that is looked up behind that is chosen
+    from those that are read already, so that LLVM can make vectors of the loop
+    around it.
 
     ```mlir
     %r = loop.loop (%i : i64, %c : i1) trips(%c2 : i64) carried(%x = %x0 : f32) {
