@@ -79,6 +79,8 @@ static constexpr PassEntry kPasses[] = {
     {"loop-fuse-loops", PassUse::Rounding, "rows are read where they are made"},
     {"loop-grow-in-place", PassUse::Rounding,
      "values grow in buffers with room"},
+    {"loop-fold-bounds", PassUse::Rounding,
+     "slices that move with the iterations have known extents"},
     {"loop-hoist-checks", PassUse::SameBits,
      "indices that count are checked once"},
     {"loop-hoist-dims", PassUse::Rounding,

@@ -88,6 +88,9 @@ void loopc::populateSlices(PassAdder manager, const PipelineOptions &) {
   functions.addPass(createLoopHoistDims(),
                     "extents of carried values are read outside of loops, so "
                     "that what follows from them is invariant");
+  functions.addPass(createLoopFoldBounds(),
+                    "slices have their offsets and extents, trip counts are "
+                    "known; leaves fewer extents that a run has to compare");
   addCleanup(functions, "folds extents that are known now into types");
 }
 
@@ -138,6 +141,8 @@ void loopc::populateInvariants(PassAdder manager, const PipelineOptions &) {
                     "alone follows; before loops are fused or cut");
   functions.addPass(createLoopHoistDims(),
                     "extents that only follow from what has been hoisted");
+  functions.addPass(createLoopFoldBounds(),
+                    "slices of carried values, whose extents are known now");
   functions.addPass(createLoopHoistChecks(),
                     "wants extents outside of loops; a body without checks may "
                     "be fused, and run in vectors");

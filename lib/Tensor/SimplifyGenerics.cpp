@@ -12,6 +12,7 @@
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -100,6 +101,22 @@ struct SumOnce : OpRewritePattern<linalg::GenericOp> {
 ///
 /// Its neighbours are the last axis then, which vectors are read along.
 struct DropAxesOfOne : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override;
+};
+
+/// A tensor that is written to where a condition holds is chosen before it is
+/// written, not element by element behind that:
+///
+///     %u = tensor.insert %v into %t[%i]
+///     %o = linalg.generic ins(%c, %u, %t) { select(%c, %u, %t) }
+///     ->  %w = select(%c, %v, tensor.extract %t[%i])
+///         %o = tensor.insert %w into %t[%i]
+///
+/// Slices and loops of insertions go into a branch.
+struct ChooseBeforeInsertion : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::GenericOp op,
@@ -449,8 +466,99 @@ LogicalResult DropAxesOfOne::matchAndRewrite(linalg::GenericOp op,
   return success();
 }
 
+/// The one number that a body's `value` is in all iterations of `op`, read in
+/// front of it; null where iterations have several.
+static Value uniformOperand(PatternRewriter &rewriter, linalg::GenericOp op,
+                            Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || argument.getOwner() != op.getBody())
+    return value.getParentBlock() == op.getBody() ? Value() : value;
+  OpOperand *operand = op.getMatchingOpOperand(argument);
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  if (!map.isConstant() && map.getNumResults() != 0)
+    return {};
+  if (!isa<RankedTensorType>(operand->get().getType()))
+    return operand->get();
+  SmallVector<Value> place;
+  for (int64_t at : map.getConstantResults())
+    place.push_back(arith::ConstantIndexOp::create(rewriter, op.getLoc(), at));
+  return tensor::ExtractOp::create(rewriter, op.getLoc(), operand->get(),
+                                   place);
+}
+
+/// True if `op` is `old` with other elements, which may be computed only where
+/// they are wanted.
+static bool writesInto(Operation *op, Value old) {
+  if (!op || !op->hasOneUse() || op->getNumResults() != 1 ||
+      !isMemoryEffectFree(op))
+    return false;
+  if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    return insert.getDest() == old;
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return insert.getDest() == old;
+  auto loop = dyn_cast<scf::ForOp>(op);
+  return loop && loop.getInits().front() == old;
+}
+
+LogicalResult
+ChooseBeforeInsertion::matchAndRewrite(linalg::GenericOp op,
+                                       PatternRewriter &rewriter) const {
+  if (!isElementwise(op) || op->getNumResults() != 1)
+    return failure();
+  auto select = op.getBody()
+                    ->getTerminator()
+                    ->getOperand(0)
+                    .getDefiningOp<arith::SelectOp>();
+  Type type = op->getResult(0).getType();
+  auto tensorOf = [&](Value value) -> Value {
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument || argument.getOwner() != op.getBody() ||
+        argument.getArgNumber() >= op.getNumDpsInputs())
+      return {};
+    OpOperand *operand = op.getMatchingOpOperand(argument);
+    return op.getMatchingIndexingMap(operand).isIdentity() &&
+                   operand->get().getType() == type
+               ? operand->get()
+               : Value();
+  };
+  Value yes = select ? tensorOf(select.getTrueValue()) : Value();
+  Value no = yes ? tensorOf(select.getFalseValue()) : Value();
+  if (!no)
+    return failure();
+  bool ifTrue = writesInto(yes.getDefiningOp(), no);
+  if (!ifTrue && !writesInto(no.getDefiningOp(), yes))
+    return failure();
+  Value condition = uniformOperand(rewriter, op, select.getCondition());
+  if (!condition)
+    return failure();
+  Location loc = op.getLoc();
+  Value updated = ifTrue ? yes : no, old = ifTrue ? no : yes;
+  if (auto insert = updated.getDefiningOp<tensor::InsertOp>()) {
+    Value before =
+        tensor::ExtractOp::create(rewriter, loc, old, insert.getIndices());
+    Value chosen = arith::SelectOp::create(
+        rewriter, loc, condition, ifTrue ? insert.getScalar() : before,
+        ifTrue ? before : insert.getScalar());
+    rewriter.replaceOpWithNewOp<tensor::InsertOp>(op, chosen, old,
+                                                  insert.getIndices());
+    return success();
+  }
+  auto branch = scf::IfOp::create(rewriter, loc, TypeRange(type), condition,
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+    rewriter.setInsertionPointToStart(block);
+    bool isUpdated = (block == branch.thenBlock()) == ifTrue;
+    auto yield = scf::YieldOp::create(rewriter, loc, isUpdated ? updated : old);
+    if (isUpdated)
+      rewriter.moveOpBefore(updated.getDefiningOp(), yield);
+  }
+  rewriter.replaceOp(op, branch.getResults());
+  return success();
+}
+
 void loopc::populateSimplifyGenerics(RewritePatternSet &patterns) {
-  patterns.add<SumOfOne, SumOnce, ReadAlongLoops, DropAxesOfOne>(
-      patterns.getContext());
+  patterns.add<SumOfOne, SumOnce, ReadAlongLoops, DropAxesOfOne,
+               ChooseBeforeInsertion>(patterns.getContext());
   populateFirstOfColumns(patterns);
 }

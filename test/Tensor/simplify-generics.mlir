@@ -265,3 +265,52 @@ func.func @other_starts(%x: tensor<10x5xf32>, %bias: tensor<8x64xf32>) -> tensor
   } -> tensor<8x64xf32>
   return %r : tensor<8x64xf32>
 }
+
+// An element that is written where a condition holds is chosen itself, not all
+// elements behind it.
+// CHECK-LABEL: func @insert_or_not(
+// CHECK-SAME: %[[T:[^:]+]]: tensor<?xi64>, %[[C:[^:]+]]: i1, %[[V:[^:]+]]: i64, %[[I:[^:]+]]: index)
+func.func @insert_or_not(%t: tensor<?xi64>, %c: i1, %v: i64, %i: index) -> tensor<?xi64> {
+  // CHECK-NOT: linalg.generic
+  // CHECK: %[[OLD:.*]] = tensor.extract %[[T]][%[[I]]]
+  // CHECK: %[[NEW:.*]] = arith.select %[[C]], %[[OLD]], %[[V]]
+  // CHECK: %[[R:.*]] = tensor.insert %[[NEW]] into %[[T]][%[[I]]]
+  // CHECK: return %[[R]]
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %t, %c0 : tensor<?xi64>
+  %e = tensor.empty(%n) : tensor<?xi64>
+  %u = tensor.insert %v into %t[%i] : tensor<?xi64>
+  %one = tensor.from_elements %c : tensor<i1>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(d0) -> ()>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+    iterator_types = ["parallel"]
+  } ins(%one, %t, %u : tensor<i1>, tensor<?xi64>, tensor<?xi64>) outs(%e : tensor<?xi64>) {
+  ^bb0(%b: i1, %x: i64, %y: i64, %o: i64):
+    %s = arith.select %b, %x, %y : i64
+    linalg.yield %s : i64
+  } -> tensor<?xi64>
+  return %r : tensor<?xi64>
+}
+
+// Rows are written in a branch.
+// CHECK-LABEL: func @insert_rows_or_not(
+// CHECK-SAME: %[[T:[^:]+]]: tensor<9x4xf32>, %[[C:[^:]+]]: i1, %[[V:[^:]+]]: tensor<2x4xf32>)
+func.func @insert_rows_or_not(%t: tensor<9x4xf32>, %c: i1, %v: tensor<2x4xf32>) -> tensor<9x4xf32> {
+  // CHECK-NOT: linalg.generic
+  // CHECK: %[[R:.*]] = scf.if %[[C]]
+  // CHECK: %[[U:.*]] = tensor.insert_slice %[[V]] into %[[T]]
+  // CHECK: scf.yield %[[U]]
+  // CHECK: scf.yield %[[T]]
+  // CHECK: return %[[R]]
+  %e = tensor.empty() : tensor<9x4xf32>
+  %u = tensor.insert_slice %v into %t[3, 0] [2, 4] [1, 1] : tensor<2x4xf32> into tensor<9x4xf32>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%u, %t : tensor<9x4xf32>, tensor<9x4xf32>) outs(%e : tensor<9x4xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.select %c, %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<9x4xf32>
+  return %r : tensor<9x4xf32>
+}

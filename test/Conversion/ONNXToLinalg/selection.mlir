@@ -48,3 +48,18 @@ func.func @align(%x: tensor<1x32x40x40xf32>, %r: tensor<50x4xf32>, %b: tensor<50
   %y = onnx.node "RoiAlign"(%x, %r, %b) since 16 {output_height = 7 : i64, output_width = 7 : i64} : (tensor<1x32x40x40xf32>, tensor<50x4xf32>, tensor<50xi64>) -> tensor<50x32x7x7xf32>
   return %y : tensor<50x32x7x7xf32>
 }
+
+// Nine of a line of any length: in registers where it is short, which later
+// passes may know, else in a heap.
+// CHECK-LABEL: func @nine_of_window(
+// CHECK: %[[SHORT:.*]] = arith.cmpi ule, %{{.*}}, %c16
+// CHECK: scf.if %[[SHORT]]
+// CHECK: arith.maxsi
+// CHECK: tensor.from_elements
+// CHECK: } else {
+// CHECK: tensor.insert
+func.func @nine_of_window(%x: tensor<?xf32>) -> (tensor<9xf32>, tensor<9xi64>) {
+  %k = onnx.constant dense<9> : tensor<1xi64>
+  %v, %i = onnx.node "TopK"(%x, %k) since 11 {axis = 0 : i64} : (tensor<?xf32>, tensor<1xi64>) -> (tensor<9xf32>, tensor<9xi64>)
+  return %v, %i : tensor<9xf32>, tensor<9xi64>
+}

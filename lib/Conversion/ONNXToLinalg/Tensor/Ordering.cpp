@@ -28,7 +28,8 @@ using IP = arith::CmpIPredicate;
 
 /// So many elements are compared with the worst at once.
 static constexpr int64_t kBlock = 16;
-/// So many are kept in registers.
+/// So many are kept in order in registers; of a short line, which has no more
+/// elements than a block, all.
 static constexpr int64_t kFew = 8;
 
 namespace {
@@ -326,12 +327,14 @@ TopK::Tensors TopK::insert(ValueRange best, Value packed) {
     }
     return next;
   };
-  // Two take less time than a branch that is mispredicted.
+  // Two take less time than a branch that is mispredicted, and most elements of
+  // a short line have a place.
   constexpr size_t kUnconditional = 2;
   if (best.size() <= kUnconditional)
     return shift();
+  Value isShort = arith::CmpIOp::create(l.b, IP::ule, extent, l.index(kBlock));
   Value isBetter = arith::CmpIOp::create(l.b, IP::sgt, packed, best.back());
-  return onlyIf(l, isBetter, best, shift);
+  return onlyIf(l, arith::OrIOp::create(l.b, isShort, isBetter), best, shift);
 }
 
 /// The best of a line that are in registers, whose number is known.
@@ -355,9 +358,22 @@ TopK::Tensors TopK::fewOfLine(ValueRange results) {
   Tensors found(results);
   // A line that is too short, which a check refuses, has no such place.
   Value last = l.asIndex(maxSigned(l, plus(extent, -1), l.fold(0)));
-  for (auto [number, packed] : llvm::enumerate(best))
-    found = storeFound(found, l.index(static_cast<int64_t>(number)),
-                       arith::MinSIOp::create(l.b, placeOf(packed), last));
+  SmallVector<Value> places;
+  for (Value packed : best)
+    places.push_back(arith::MinSIOp::create(l.b, placeOf(packed), last));
+  // The only line: who reads one of its elements needs no memory for them.
+  if (l.rank(0) == 1 && !places.empty()) {
+    auto make = [&](Value result, auto one) -> Value {
+      return tensor::FromElementsOp::create(l.b, result.getType(),
+                                            llvm::map_to_vector(places, one));
+    };
+    return {make(results[0], [&](Value place) { return element(place); }),
+            make(results[1], [&](Value place) -> Value {
+              return arith::IndexCastOp::create(l.b, l.b.getI64Type(), place);
+            })};
+  }
+  for (auto [number, place] : llvm::enumerate(places))
+    found = storeFound(found, l.index(static_cast<int64_t>(number)), place);
   return found;
 }
 
@@ -384,13 +400,29 @@ TopK::Tensors TopK::fewOfBlocks(ValueRange best, Value blocks) {
 TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
   outer.assign(position.begin(), position.end());
   std::optional<int64_t> few = getConstantIntValue(count);
-  if (isPacked && few && *few <= kFew)
+  std::optional<int64_t> length = getConstantIntValue(extent);
+  if (isPacked && few && *few <= (length && *length <= kBlock ? kBlock : kFew))
     return fewOfLine(results);
-  Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
-  return onlyIf(l, some, results, [&] {
-    Tensors heap = sortHeap(replaceWorse(makeHeap(copyFirst(results))));
-    return isPacked ? unpack(heap) : heap;
-  });
+  auto inHeap = [&] {
+    Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
+    return onlyIf(l, some, results, [&] {
+      Tensors heap = sortHeap(replaceWorse(makeHeap(copyFirst(results))));
+      return isPacked ? unpack(heap) : heap;
+    });
+  };
+  if (!isPacked || !few || *few > kBlock || length)
+    return inHeap();
+  // Later passes may know that a window is a short line.
+  Value isShort = arith::CmpIOp::create(l.b, IP::ule, extent, l.index(kBlock));
+  auto branch = scf::IfOp::create(l.b, ValueRange(results).getTypes(), isShort,
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(l.b, fewOfLine(results));
+  l.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(l.b, inHeap());
+  return branch.getResults();
 }
 
 TopK::Tensors TopK::selectInParallel(ValueRange results) {

@@ -14,6 +14,8 @@
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -88,6 +90,97 @@ static void unroll(IRRewriter &rewriter, LoopOp loop, int64_t trips) {
   rewriter.replaceOp(loop, carried);
 }
 
+/// Trips of loops over the elements of a short line.
+static constexpr int64_t kMostTrips = 16;
+
+/// True for a loop that a lowering has made over a few elements, and that
+/// carries numbers alone: a line that is sorted in registers. What is around it
+/// can be vectors where it is straight code.
+static bool isSmallOnNumbers(scf::ForOp loop) {
+  constexpr int64_t kMostOps = 640;
+  std::optional<APInt> trips = loop.getStaticTripCount();
+  if (!trips || trips->ugt(kMostTrips) || loop.getInitArgs().empty() ||
+      !loop->getParentOfType<LoopOp>() ||
+      !llvm::all_of(loop.getResultTypes(),
+                    [](Type type) { return type.isIntOrIndexOrFloat(); }))
+    return false;
+  int64_t ops = 0;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (op.getNumRegions() != 0 || !isMemoryEffectFree(&op))
+      return false;
+    ops += !op.hasTrait<OpTrait::ConstantLike>();
+  }
+  return ops * trips->getSExtValue() <= kMostOps;
+}
+
+static void unroll(IRRewriter &rewriter, scf::ForOp loop) {
+  rewriter.setInsertionPoint(loop);
+  int64_t first = *getConstantIntValue(loop.getLowerBound());
+  int64_t step = *getConstantIntValue(loop.getStep());
+  SmallVector<Value> carried(loop.getInitArgs());
+  for (int64_t k : llvm::seq(loop.getStaticTripCount()->getSExtValue())) {
+    IRMapping mapping;
+    mapping.map(loop.getInductionVar(),
+                arith::ConstantOp::create(
+                    rewriter, loop.getLoc(),
+                    rewriter.getIntegerAttr(loop.getInductionVar().getType(),
+                                            first + k * step)));
+    mapping.map(loop.getRegionIterArgs(), carried);
+    for (Operation &op : loop.getBody()->without_terminator())
+      rewriter.clone(op, mapping);
+    for (auto [value, next] : llvm::zip_equal(carried, loop.getYieldedValues()))
+      value = mapping.lookupOrDefault(next);
+  }
+  rewriter.replaceOp(loop, carried);
+}
+
+/// An element of a short tensor, all of which are read in front of it, is
+/// chosen from them: what it is chosen by may be in the lanes of a vector.
+///
+///     tensor.extract %x[%i] : tensor<2xf32>
+///     ->  select(%i == 0, %x0, %x1)
+static void chooseElements(IRRewriter &rewriter, Operation *root) {
+  // More are read from memory in less time.
+  constexpr size_t kMostChosen = 2;
+  llvm::MapVector<
+      std::pair<Value, Block *>,
+      std::pair<SmallVector<tensor::ExtractOp>, SmallVector<tensor::ExtractOp>>>
+      reads;
+  root->walk([&](tensor::ExtractOp read) {
+    auto type = read.getTensor().getType();
+    if (type.getRank() != 1 || !type.hasStaticShape() ||
+        type.getNumElements() > kMostTrips)
+      return;
+    auto &[known, chosen] = reads[{read.getTensor(), read->getBlock()}];
+    auto at = getConstantIntValue(read.getIndices().front());
+    known.resize(type.getNumElements());
+    if (!at)
+      chosen.push_back(read);
+    else if (*at >= 0 && *at < type.getNumElements() && !known[*at] &&
+             chosen.empty())
+      known[*at] = read;
+  });
+  for (auto &[_, both] : reads) {
+    auto &[known, chosen] = both;
+    if (chosen.size() > kMostChosen || llvm::is_contained(known, nullptr))
+      continue;
+    for (tensor::ExtractOp read : chosen) {
+      rewriter.setInsertionPoint(read);
+      Value element = known.back().getResult();
+      for (auto [k, one] : llvm::enumerate(llvm::drop_end(known))) {
+        Value number =
+            arith::ConstantIndexOp::create(rewriter, read.getLoc(), k);
+        Value isIt = arith::CmpIOp::create(rewriter, read.getLoc(),
+                                           arith::CmpIPredicate::eq,
+                                           read.getIndices().front(), number);
+        element = arith::SelectOp::create(rewriter, read.getLoc(), isIt,
+                                          one.getResult(), element);
+      }
+      rewriter.replaceOp(read, element);
+    }
+  }
+}
+
 namespace {
 struct LoopUnrollSmall : loopc::impl::LoopUnrollSmallBase<LoopUnrollSmall> {
   using LoopUnrollSmallBase::LoopUnrollSmallBase;
@@ -111,6 +204,16 @@ struct LoopUnrollSmall : loopc::impl::LoopUnrollSmallBase<LoopUnrollSmall> {
       unroll(rewriter, loop, trips);
       ++numUnrolled;
     }
+    SmallVector<scf::ForOp> counted;
+    getOperation().walk([&](scf::ForOp loop) {
+      if (isSmallOnNumbers(loop))
+        counted.push_back(loop);
+    });
+    for (scf::ForOp loop : counted)
+      unroll(rewriter, loop);
+    numUnrolled += counted.size();
+    if (!counted.empty())
+      chooseElements(rewriter, getOperation());
   }
 };
 } // namespace

@@ -129,3 +129,26 @@ bool loopc::loop::isDivided(Value extent) {
     }
   return false;
 }
+
+void loop::refineCarried(RewriterBase &rewriter, LoopOp loop, unsigned port,
+                         RankedTensorType type) {
+  Location loc = loop.getLoc();
+  auto castTo = [&](Value value, Type to) -> Value {
+    return tensor::CastOp::create(rewriter, loc, to, value);
+  };
+  auto refine = [&](Value value) {
+    Type old = value.getType();
+    value.setType(type);
+    Value back = castTo(value, old);
+    rewriter.replaceAllUsesExcept(value, back, back.getDefiningOp());
+  };
+  rewriter.setInsertionPoint(loop);
+  loop.getInitsMutable()[port].set(castTo(loop.getInits()[port], type));
+  YieldOp yield = loop.getYield();
+  rewriter.setInsertionPoint(yield);
+  yield.getCarriedMutable()[port].set(castTo(yield.getCarried()[port], type));
+  rewriter.setInsertionPointToStart(loop.getLoopBody());
+  refine(loop.getCarriedArgs()[port]);
+  rewriter.setInsertionPointAfter(loop);
+  refine(loop.getResult(port));
+}

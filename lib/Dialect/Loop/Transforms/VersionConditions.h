@@ -11,7 +11,8 @@
 #ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_VERSIONCONDITIONS_H
 #define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_VERSIONCONDITIONS_H
 
-#include "mlir/IR/OpDefinition.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace loopc::loop {
@@ -54,6 +55,10 @@ bool isAtMostOne(mlir::Value extent);
 /// True if a division is among what `extent` is computed by: halves of a tensor
 /// are seldom as long as it is.
 bool isDivided(mlir::Value extent);
+
+/// Port `port` of `loop` is of `type`, for what is cast to the old one.
+void refineCarried(mlir::RewriterBase &rewriter, LoopOp loop, unsigned port,
+                   mlir::RankedTensorType type);
 
 } // namespace loopc::loop
 

@@ -126,7 +126,6 @@ private:
   bool assumeEqual(OpFoldResult a, OpFoldResult b);
   bool assumeComparisons(Value condition, bool areSimple);
   void replaceInside(Value value, OpFoldResult by);
-  void refineCarried(LoopOp loop, unsigned port, RankedTensorType type);
   void refineTypes();
   void refinePort(LoopOp loop, unsigned port, ArrayRef<AssumedDim> assumed);
   Value copyOf(Value value, ArrayRef<OpFoldResult> sizes);
@@ -134,11 +133,9 @@ private:
                      ArrayRef<std::pair<int64_t, OpFoldResult>> extents);
   OpFoldResult dimOfInit(LoopOp loop, unsigned port, int64_t axis);
   unsigned countUnknown(LoopOp loop);
-  bool isWorth() {
-    return !conditions.get().empty() &&
-           countUnknown(copy) < countUnknown(original);
-  }
+  bool isWorth() { return countUnknown(copy) < countUnknown(original); }
   void makeBranch();
+  void settleObligations();
 
   IRRewriter rewriter;
   LoopOp original, copy;
@@ -573,30 +570,6 @@ bool ShapeVersion::findChanged() {
   return changed.size() > before;
 }
 
-/// Port `port` of `loop` is of `type`, for what is cast to the old one.
-void ShapeVersion::refineCarried(LoopOp loop, unsigned port,
-                                 RankedTensorType type) {
-  Location loc = loop.getLoc();
-  auto castTo = [&](Value value, Type to) -> Value {
-    return tensor::CastOp::create(rewriter, loc, to, value);
-  };
-  auto refine = [&](Value value) {
-    Type old = value.getType();
-    value.setType(type);
-    Value back = castTo(value, old);
-    rewriter.replaceAllUsesExcept(value, back, back.getDefiningOp());
-  };
-  rewriter.setInsertionPoint(loop);
-  loop.getInitsMutable()[port].set(castTo(loop.getInits()[port], type));
-  YieldOp yield = loop.getYield();
-  rewriter.setInsertionPoint(yield);
-  yield.getCarriedMutable()[port].set(castTo(yield.getCarried()[port], type));
-  rewriter.setInsertionPointToStart(loop.getLoopBody());
-  refine(loop.getCarriedArgs()[port]);
-  rewriter.setInsertionPointAfter(loop);
-  refine(loop.getResult(port));
-}
-
 /// The copy begins with tensors of the extents that stand for theirs, and types
 /// say which of them are constants.
 void ShapeVersion::refineTypes() {
@@ -631,7 +604,7 @@ void ShapeVersion::refinePort(LoopOp loop, unsigned port,
   if (loop == copy && differs)
     init.set(copyOf(init.get(), sizes));
   if (ArrayRef(shape) != type.getShape())
-    refineCarried(loop, port,
+    refineCarried(rewriter, loop, port,
                   RankedTensorType::get(shape, type.getElementType()));
 }
 
@@ -667,10 +640,16 @@ void ShapeVersion::refineOutside(
   });
 }
 
-/// scf.if %all { the copy } else { the loop as it was }
+/// scf.if %all { the copy } else { the loop as it was }; the copy alone where
+/// nothing has to hold.
 void ShapeVersion::makeBranch() {
   Location loc = original.getLoc();
   rewriter.setInsertionPoint(original);
+  if (conditions.get().empty()) {
+    rewriter.replaceAllUsesWith(original.getResults(), copy.getResults());
+    rewriter.eraseOp(original);
+    return settleObligations();
+  }
   Value all = conditions.get().front();
   for (Value condition : conditions.get().drop_front())
     all = arith::AndIOp::create(rewriter, loc, all, condition);
@@ -686,6 +665,16 @@ void ShapeVersion::makeBranch() {
     rewriter.setInsertionPointToEnd(block);
     scf::YieldOp::create(rewriter, loc, loop.getResults());
   }
+  settleObligations();
+  original->setAttr(kColdAttrName, rewriter.getUnitAttr());
+  locateInGeneralVersion(original);
+  remarkDone(copy.getLoc(), "VersionShapes",
+             "there is a version of it for extents that agree and stay what "
+             "they are");
+}
+
+/// What was assumed is proved, and said by types.
+void ShapeVersion::settleObligations() {
   refineTypes();
   for (AssumedDim &dim : std::exchange(dims, {}))
     rewriter.eraseOp(dim.obligation);
@@ -734,6 +723,8 @@ bool ShapeVersion::run() {
     begin();
     for (unsigned round = 0; round < kMaxRounds; ++round) {
       simplifyDims(copy, patterns, this);
+      if (foldBounds(copy) != 0)
+        simplifyDims(copy, patterns, this);
       hoistDims();
       if (!assume())
         break;
@@ -755,11 +746,6 @@ bool ShapeVersion::run() {
     return false;
   }
   makeBranch();
-  original->setAttr(kColdAttrName, rewriter.getUnitAttr());
-  locateInGeneralVersion(original);
-  remarkDone(copy.getLoc(), "VersionShapes",
-             "there is a version of it for extents that agree and stay what "
-             "they are");
   return true;
 }
 

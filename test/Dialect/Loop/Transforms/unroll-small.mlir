@@ -99,3 +99,59 @@ func.func @tensors(%a: f32) -> (f32, f32, f32) {
   }
   return %r, %s, %t : f32, f32, f32
 }
+
+// A line of a few elements that is sorted in registers, in a loop.
+// CHECK-LABEL: func.func @sorts(
+// CHECK: loop.loop
+// CHECK-NOT: scf.for
+// CHECK: arith.maxsi
+// CHECK: arith.minsi
+// CHECK: return
+func.func @sorts(%n: i64, %x: tensor<3xi64>, %s0: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %none = arith.constant -9223372036854775808 : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
+    %best:2 = scf.for %k = %c0 to %c3 step %c1 iter_args(%a = %none, %b = %none) -> (i64, i64) {
+      %e = tensor.extract %x[%k] : tensor<3xi64>
+      %d = arith.addi %e, %i : i64
+      %a1 = arith.maxsi %a, %d : i64
+      %d1 = arith.minsi %a, %d : i64
+      %b1 = arith.maxsi %b, %d1 : i64
+      scf.yield %a1, %b1 : i64, i64
+    }
+    %t = arith.addi %best#1, %s : i64
+    loop.yield while(%c : i1) carried(%t : i64)
+  }
+  return %r : i64
+}
+
+// The element of the line that the sorted numbers name is chosen from those
+// that are read already: no access at a place that a lane would have to look up.
+// CHECK-LABEL: func.func @names(
+// CHECK: loop.loop
+// CHECK-COUNT-3: tensor.extract
+// CHECK-NOT: tensor.extract
+// CHECK: arith.select
+// CHECK: arith.select
+// CHECK-NOT: tensor.extract
+// CHECK: return
+func.func @names(%n: i64, %x: tensor<3xi64>, %s0: i64) -> i64 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
+    %best = scf.for %k = %c0 to %c3 step %c1 iter_args(%a = %i) -> (i64) {
+      %e = tensor.extract %x[%k] : tensor<3xi64>
+      %a1 = arith.maxsi %a, %e : i64
+      scf.yield %a1 : i64
+    }
+    %at = arith.index_cast %best : i64 to index
+    %inside = arith.minui %at, %c1 : index
+    %e = tensor.extract %x[%inside] : tensor<3xi64>
+    %t = arith.addi %e, %s : i64
+    loop.yield while(%c : i1) carried(%t : i64)
+  }
+  return %r : i64
+}

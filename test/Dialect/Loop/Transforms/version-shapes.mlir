@@ -329,3 +329,35 @@ func.func @contradiction(%n: i64, %x0: tensor<?xf32>) -> tensor<?xf32> {
   }
   return %r : tensor<?xf32>
 }
+
+// A row and a column that the iteration's number takes have one element, so
+// nothing has to hold: the loop itself keeps the extents.
+// CHECK-LABEL: func @row_of_iteration(
+func.func @row_of_iteration(%x0: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK-NOT: scf.if
+  // CHECK: loop.loop
+  // CHECK-NOT: loopc.cold
+  // CHECK-NOT: scf.if
+  // CHECK: return
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x0, %c0 : tensor<?xf32>
+  %r = loop.loop (%i : index, %c : i1) trips(%n : index) carried(%x = %x0 : tensor<?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %next = arith.addi %i, %c1 : index
+    %end = arith.minsi %next, %d : index
+    %begin = arith.minsi %i, %d : index
+    %rows = arith.subi %end, %begin : index
+    %one = arith.cmpi eq, %rows, %c1 : index
+    %size = arith.select %one, %d, %rows : index
+    %e = tensor.empty(%size) : tensor<?xf32>
+    %y = scf.if %one -> tensor<?xf32> {
+      %f = linalg.exp ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      scf.yield %f : tensor<?xf32>
+    } else {
+      scf.yield %e : tensor<?xf32>
+    }
+    loop.yield while(%c : i1) carried(%y : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}

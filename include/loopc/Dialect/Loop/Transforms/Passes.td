@@ -67,6 +67,30 @@ def LoopHoistDims : Pass<"loop-hoist-dims", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def LoopFoldBounds : Pass<"loop-fold-bounds", "::mlir::func::FuncOp"> {
+  let summary = "fold what bounds of iteration numbers decide";
+  let description = [{
+    Minima, maxima, remainders and comparisons are folded that bounds of
+    iteration numbers and extents decide: an iteration number is at least 0, and
+    below the trip count. Numbers that are equal sums of others become one. A
+    slice that moves with the iterations has an extent that is known before
+    them, and no broadcast.
+
+    ```mlir
+    %trips = arith.subi %n, %c4 : i64 // n is the extent of %x
+    loop.loop (%i : i64, %c : i1) trips(%trips : i64) {
+      %behind = arith.addi %i, %c5 : i64
+      %end = arith.minsi %behind, %n : i64
+      %extent = arith.subi %end, %i : i64
+    // becomes
+      %extent = arith.constant 5 : i64
+    ```
+  }];
+  let statistics = [
+    Statistic<"numFolded", "folded", "values that are others">];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def LoopVersionShapes : Pass<"loop-version-shapes", "::mlir::func::FuncOp"> {
   let summary = "a version of a loop for extents that agree";
   let description = [{
@@ -254,7 +278,11 @@ def LoopUnrollSmall : Pass<"loop-unroll-small", "::mlir::func::FuncOp"> {
   let description = [{
     A loop whose trip count is a small constant, and whose body is a few
     operations on scalars and vectors, becomes its iterations. Their numbers are
-    constants, also in the messages of checks.
+    constants, also in the messages of checks. So does an `scf.for` in a loop
+    that carries numbers alone, over up to 16 elements: what sorts a short line
+    in registers. An element of the line that is looked up behind that is chosen
+    from those that are read already, so that LLVM can make vectors of the loop
+    around it.
 
     ```mlir
     %r = loop.loop (%i : i64, %c : i1) trips(%c2 : i64) carried(%x = %x0 : f32) {

@@ -107,6 +107,11 @@ bool needsNoCheck(mlir::Operation *op);
 /// relies on checks in the loop. \returns how many operations.
 size_t hoistInvariants(mlir::LoopLikeOpInterface loop);
 
+/// Puts values that bounds of iteration numbers and extents decide in the place
+/// of minima, maxima and comparisons in `root`, and one of equal sums.
+/// \returns how many.
+unsigned foldBounds(mlir::Operation *root);
+
 /// Erases what nobody uses from `block`: dimensions that were asked for,
 /// mostly.
 void eraseDeadOps(mlir::RewriterBase &rewriter, mlir::Block &block);
