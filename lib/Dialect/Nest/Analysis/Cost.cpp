@@ -279,7 +279,7 @@ double loopc::countStreaming(scf::ForOp nest) {
       return;
     int64_t size =
         type.getNumElements() * type.getElementTypeBitWidth() / CHAR_BIT;
-    if (size > CpuModel::kFirstCache)
+    if (size > CpuModel::kCachedWeights)
       bytes += size;
   });
   return bytes / kBytesOfInstruction;

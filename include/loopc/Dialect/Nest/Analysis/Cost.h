@@ -107,7 +107,7 @@ private:
   WorkRules rules;
 };
 
-/// What it takes to read the operands of `nest` that no first cache holds, as a
+/// What it takes to read the operands of `nest` that stay in no cache, as a
 /// number of instructions: each core reads its part as fast as one reads all.
 double countStreaming(mlir::scf::ForOp nest);
 
