@@ -14,6 +14,7 @@
 #include "loopc/Frontend/Network/Network.h"
 #include "loopc/Frontend/ONNX/Importer.h"
 #include "loopc/Frontend/OpenVINO/Importer.h"
+#include "loopc/Frontend/PinArguments.h"
 #include "loopc/Frontend/States.h"
 #include "loopc/Pipelines/PassTable.h"
 #include "loopc/Pipelines/PassTrace.h"
@@ -200,7 +201,8 @@ LogicalResult Compiler::parseMLIR(StringRef name, StringRef bytes) {
       llvm::SMLoc());
   ParserConfig config(context.get(), /*verifyAfterParse=*/false);
   module = parseSourceFile<ModuleOp>(sources, config);
-  if (module && failed(verifyRead()))
+  if (module && (failed(verifyRead()) ||
+                 failed(pinArguments(*module, {options.dims, options.shapes}))))
     module = nullptr;
   return finishImport();
 }

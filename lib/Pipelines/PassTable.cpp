@@ -201,6 +201,8 @@ static constexpr PassEntry kPasses[] = {
      "weights of few bits are not expanded in each run"},
     {"tensor-version-broadcasts", PassUse::Rounding,
      "operands that broadcast at run time are not copied out"},
+    {"tensor-version-extents", PassUse::Rounding,
+     "elementwise operations whose extents agree have a version of their own"},
     {"tensor-widen-factors", PassUse::Rounding,
      "factors of sums are not rounded to 16 bits"},
 };

@@ -110,7 +110,7 @@ void loopc::populateWeights(PassAdder manager, const PipelineOptions &options) {
       "them in few bits");
 }
 
-void loopc::populateLayouts(PassAdder manager, const PipelineOptions &) {
+void loopc::populateLayouts(PassAdder manager, const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(
       createTensorChooseLayouts(),
@@ -120,6 +120,11 @@ void loopc::populateLayouts(PassAdder manager, const PipelineOptions &) {
       createTensorSinkExpansions(),
       "transposes of weights have their place; leaves them as constants, which "
       "are then folded, or behind what moves their elements");
+  if (options.optLevel >= 2)
+    functions.addPass(
+        createTensorVersionExtents(),
+        "orders of axes are chosen for one version; before all fusions, which "
+        "end at branches");
 }
 
 void loopc::populateInvariants(PassAdder manager, const PipelineOptions &) {

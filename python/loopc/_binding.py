@@ -14,7 +14,7 @@ import numpy as np
 
 from loopc import _loopc
 from loopc._errors import InvalidArgument
-from loopc._ort_value import OrtValue, array_at, copy_into, device_view, is_cuda
+from loopc._ort_value import OrtValue, array_at, copy_into, device_view, host_place, is_cuda
 
 
 def _checked(value: Any) -> OrtValue:
@@ -26,15 +26,22 @@ def _checked(value: Any) -> OrtValue:
 class IOBinding:
     """Values of a session's inputs, and the outputs that are wanted.
 
-    `InferenceSession.io_binding` makes one. On the CPU it saves no copies beside
-    `InferenceSession.run`, which makes none; an output that is bound to memory is
-    copied there after the run. Of a model for a GPU inputs and outputs can be bound
-    to its memory, which is then read and written where it is.
+    `InferenceSession.io_binding` makes one. Inputs are read where they are, and outputs
+    that are bound to memory are written there: computed in place where the address is a
+    multiple of 64, no input lies there and the shape is known before the values
+    (docs/ABI.md), and copied there at the end of the run where not. Of a model for a GPU
+    inputs and outputs can be bound to its memory, too.
     """
 
-    def __init__(self, names: Mapping[str, Sequence[str]], uses_device: bool = False) -> None:
+    def __init__(
+        self,
+        names: Mapping[str, Sequence[str]],
+        uses_device: bool = False,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> None:
         # Of inputs and outputs: "input" and "output".
         self._names = names
+        self._outputs = outputs or {}
         self._uses_device = uses_device
         self._feeds: dict[str, Any] = {}
         # By name: the memory that the output is written to, or None.
@@ -153,13 +160,15 @@ class IOBinding:
         """Whether outputs that the run allocates stay on the device."""
         return any(self._wanted[name] is None for name in self._on_device)
 
-    def _buffers(self) -> dict[str, _loopc.DeviceTensor]:
-        """Memory on the device that the run writes outputs to."""
-        return {
-            name: memory
-            for name, memory in self._wanted.items()
-            if isinstance(memory, _loopc.DeviceTensor)
-        }
+    def _buffers(self) -> dict[str, Any]:
+        """Memory that the run writes outputs to."""
+        found: dict[str, Any] = {}
+        for name, memory in self._wanted.items():
+            if isinstance(memory, _loopc.DeviceTensor):
+                found[name] = memory
+            elif memory is not None and (place := host_place(self._outputs.get(name), memory)):
+                found[name] = place
+        return found
 
     def _finish(self, results: list[Any]) -> None:
         """Takes the values of a run: of the wanted outputs, or of all."""
@@ -167,6 +176,8 @@ class IOBinding:
             if name not in self._on_device and isinstance(results[at], _loopc.DeviceTensor):
                 results[at] = results[at].numpy()
             if isinstance(memory, np.ndarray):
+                if results[at] is memory:
+                    continue
                 copy_into(memory, results[at], f"output {name!r}")
                 results[at] = memory
         self._results = results

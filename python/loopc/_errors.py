@@ -226,7 +226,8 @@ def run_error(status: int, message: str) -> Error:
     """The exception for a run that failed with `status`."""
     known = Status(status)
     match known:
-        case Status.INPUT:
+        # A buffer for an output is an argument, too.
+        case Status.INPUT | Status.OUTPUT:
             return InvalidArgument(message)
         case Status.CANCELLED:
             return RunCancelledError(message, known)

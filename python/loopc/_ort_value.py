@@ -50,7 +50,23 @@ _ELEMENT_TYPES: dict[int, tuple[str, Any]] = {
     25: ("uint2", ml_dtypes.uint2),
     26: ("int2", ml_dtypes.int2),
 }
+#: Outputs at multiples of it are computed in place (docs/ABI.md).
+_ALIGNMENT = 64
+#: Types whose elements are less than a byte, of which NumPy's arrays have a byte each.
+_PACKED = frozenset(("uint4", "int4", "float4_e2m1fn", "uint2", "int2"))
 _NUMBERS = {np.dtype(dtype): number for number, (_, dtype) in _ELEMENT_TYPES.items()}
+
+
+def number_of(dtype: Any) -> int:
+    """ONNX's number of an element type of NumPy or ml_dtypes.
+
+    Raises:
+        InvalidArgument: ONNX has no such type.
+    """
+    kind = np.dtype(dtype)
+    if kind not in _NUMBERS and kind.kind not in "USO":
+        raise InvalidArgument(f"ONNX has no tensors of NumPy's type {kind!r}")
+    return _NUMBERS.get(kind, 8)
 
 
 def name_of(element_type: int) -> str:
@@ -112,7 +128,7 @@ def array_at(element_type: Any, shape: Sequence[int], address: int) -> np.ndarra
             the shape is wrong, or the address is null.
     """
     dtype = dtype_of(element_type)
-    if dtype.kind in "OUS" or dtype.name in ("uint4", "int4", "float4_e2m1fn", "uint2", "int2"):
+    if dtype.kind in "OUS" or dtype.name in _PACKED:
         raise InvalidArgument(f"element_type: {dtype} cannot be bound by its address")
     known, at = extents("shape", shape), integer(address, "buffer_ptr")
     count = int(np.prod(known, dtype=object))
@@ -124,6 +140,46 @@ def array_at(element_type: Any, shape: Sequence[int], address: int) -> np.ndarra
         raise InvalidArgument(f"shape: no memory has {known} elements")
     memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(at)
     return np.ndarray(known, dtype, memory)
+
+
+def host_place(port: Any, memory: np.ndarray) -> tuple[Any, int, list[int]] | None:
+    """An array with its address and extents, for a run that writes an output there.
+
+    Args:
+        port: the output, a `NodeArg`.
+        memory: the array.
+
+    Returns:
+        None where the array is not as the output is: a run would refuse it, or take its
+        bytes for something else.
+    """
+    if port is None or port.shape is None or not memory.flags.c_contiguous:
+        return None
+    if memory.dtype.kind == "O" or len(port.shape) != memory.ndim or not memory.flags.writeable:
+        return None
+    number = _NUMBERS.get(memory.dtype)
+    if number is None or memory.dtype.name in _PACKED:
+        return None
+    if port.type != f"tensor({name_of(number)})":
+        return None
+    return memory, memory.ctypes.data, list(memory.shape)
+
+
+def aligned_zeros(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    """Zeros at an address where a run computes an output without a copy.
+
+    Raises:
+        ValueError: no memory has so many elements.
+    """
+    kind = np.dtype(dtype)
+    if kind.hasobject or kind.kind in "US":
+        return np.zeros(shape, kind)
+    size = int(np.prod(shape, dtype=object)) * kind.itemsize
+    if size > 2**63 - 1 - _ALIGNMENT:
+        raise ValueError(f"no memory has {list(shape)} elements")
+    memory = np.zeros(size + _ALIGNMENT, np.uint8)
+    begin = -memory.ctypes.data % _ALIGNMENT
+    return np.ndarray(shape, kind, memory, begin)
 
 
 class SparseTensor:
@@ -217,7 +273,7 @@ class OrtValue:
             device_type, device_id = memory_info.name.lower(), memory_info.device_id
         known, dtype = extents("shape", shape), dtype_of(element_type)
         try:
-            zeros = np.zeros(known, dtype)
+            zeros = aligned_zeros(known, dtype)
         except ValueError as error:
             raise InvalidArgument(f"shape: {error}") from None
         return cls.ortvalue_from_numpy(zeros, device_type, device_id)
@@ -272,10 +328,7 @@ class OrtValue:
         if isinstance(dtype, str):
             special = getattr(ml_dtypes, dtype, None)
             dtype = np.dtype(dtype if special is None else special)
-        known = 8 if dtype.kind in "USO" else _NUMBERS.get(dtype)
-        if known is None:
-            raise InvalidArgument(f"ONNX has no tensors of NumPy's type {dtype!r}")
-        return known
+        return number_of(dtype)
 
     def data_type(self) -> str:
         """The type as ONNX writes it: "tensor(float)", "seq(tensor(int64))"."""

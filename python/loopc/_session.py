@@ -481,7 +481,8 @@ class InferenceSession(NoEffect):
 
     def io_binding(self) -> IOBinding:
         """A new, empty binding for `run_with_iobinding`."""
-        return IOBinding(self._bindable, self._session.uses_device)
+        outputs = {port.name: port for port in self._outputs}
+        return IOBinding(self._bindable, self._session.uses_device, outputs)
 
     def run_with_iobinding(
         self, iobinding: IOBinding, run_options: RunOptions | None = None

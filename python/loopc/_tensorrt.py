@@ -32,6 +32,7 @@ from loopc._arguments import (
 from loopc._compile import compile as _compile
 from loopc._errors import CompileError, Error, InvalidArgument
 from loopc._network_types import data_type, numpy_type
+from loopc._outline import outline
 from loopc._tensorrt_base import (
     DeviceType,
     Documented,
@@ -41,12 +42,15 @@ from loopc._tensorrt_base import (
     IHostMemory,
     ILogger,
     Logger,
+    PreviewFeature,
     ProfilingVerbosity,
+    TacticSource,
     TensorFormat,
     TensorIOMode,
     TensorLocation,
     plan_of,
 )
+from loopc._tensorrt_elsewhere import elsewhere
 from loopc._tensorrt_network import (
     Dims,
     Dims2,
@@ -241,8 +245,9 @@ class IBuilderConfig(Documented):
                 self.set_flag(one)
             return
         if name not in vars(self):
-            more = ": models are quantised by their own layers" if "int8" in name else ""
-            raise AttributeError(f"an IBuilderConfig has no {name!r}{more}", name=name, obj=self)
+            where = elsewhere(name)
+            text = f"an IBuilderConfig has no {name!r}" + (f": {where}" if where else "")
+            raise AttributeError(text, name=name, obj=self)
         vars(self)[name] = value
 
     @property
@@ -389,8 +394,12 @@ class Builder(Documented):
             except Error as error:
                 self.logger.log(ILogger.ERROR, str(error))
                 return None
-            profiles = [profile._shapes for profile in config._profiles]
-            return plan_of(file.read_bytes(), {"name": network.name, "profiles": profiles})
+            told = {
+                "name": network.name,
+                "profiles": [profile._shapes for profile in config._profiles],
+                "outline": _outlined(network, Path(folder)),
+            }
+            return plan_of(file.read_bytes(), told)
 
     def build_engine_with_config(
         self, network: Network, config: IBuilderConfig
@@ -398,6 +407,18 @@ class Builder(Documented):
         """The same as an engine."""
         plan = self.build_serialized_network(network, config)
         return None if plan is None else Runtime(self.logger).deserialize_cuda_engine(plan)
+
+
+def _outlined(network: Network, folder: Path) -> str:
+    """What an engine's `IExecutionContext.get_tensor_shape` computes shapes from."""
+    if network._model is not None:
+        return network._outline
+    shapes = [network.get_input(at).shape for at in range(network.num_inputs)]
+    if all(shape is not None and -1 not in shape for shape in shapes):
+        return ""
+    file = folder / "model.mlir"
+    _compile(network, file, emit="onnx")
+    return outline(file)
 
 
 class OnnxParserFlag(IntEnum):
@@ -451,14 +472,14 @@ class OnnxParser(Documented):
         beside = None if path is None else file_path("path", path)
         folder = os.path.dirname(os.path.abspath(beside)) if beside else None
         with tempfile.TemporaryDirectory(prefix="loopc-") as scratch:
+            file = Path(scratch) / "model.mlir"
             try:
-                _compile(
-                    bytes_of_model, Path(scratch) / "x.mlir", emit="onnx", base_directory=folder
-                )
+                _compile(bytes_of_model, file, emit="onnx", base_directory=folder)
             except CompileError as error:
                 self._errors = [ParserError(str(error))]
                 self._logger.log(ILogger.ERROR, str(error))
                 return False
+            self._network._outline = outline(file)
         self._network._model, self._network._folder = bytes_of_model, folder
         return True
 
@@ -556,8 +577,10 @@ __all__ = [
     "OnnxParserFlag",
     "ParserError",
     "Permutation",
+    "PreviewFeature",
     "ProfilingVerbosity",
     "Runtime",
+    "TacticSource",
     "TensorFormat",
     "TensorIOMode",
     "TensorLocation",

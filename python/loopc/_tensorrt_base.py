@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Self
 
 from loopc._arguments import data, member
 from loopc._errors import InvalidArgument
+from loopc._tensorrt_elsewhere import elsewhere
 
 
 class ILogger:
@@ -66,7 +67,7 @@ class Documented:
         """Says where it stands what there is."""
         text = f"{type(self).__name__!r} object has no attribute {name!r}"
         if not name.startswith("_"):
-            text += ": docs/Network.md lists what loopc.tensorrt has"
+            text += f": {elsewhere(name) or 'docs/Network.md lists what loopc.tensorrt has'}"
         raise AttributeError(text, name=name, obj=self)
 
 
@@ -104,6 +105,24 @@ class DeviceType(IntEnum):
 
     GPU = 0
     DLA = 1
+
+
+class TacticSource(IntEnum):
+    """Where TensorRT's kernels come from; here they are the compiler's own."""
+
+    CUBLAS = 0
+    CUBLAS_LT = 1
+    CUDNN = 2
+    EDGE_MASK_CONVOLUTIONS = 3
+    JIT_CONVOLUTIONS = 4
+
+
+class PreviewFeature(IntEnum):
+    """What TensorRT tries out; none makes a difference."""
+
+    PROFILE_SHARING_0806 = 0
+    ALIASED_PLUGIN_IO_10_03 = 1
+    RUNTIME_ACTIVATION_RESIZE_10_10 = 2
 
 
 class EngineCapability(IntEnum):

@@ -148,6 +148,7 @@ class Network(INetworkDefinition):
         super().__init__("network")
         self._model: bytes | None = None
         self._folder: str | None = None
+        self._outline = ""
         self._shapes: dict[str, list[int | None]] = {}
         self._parsed: tuple[list[ParsedTensor], list[ParsedTensor]] | None = None
 

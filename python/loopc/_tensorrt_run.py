@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,8 @@ import numpy as np
 from loopc._arguments import data, integer, integers
 from loopc._errors import Error, InvalidArgument
 from loopc._network_types import data_type, numpy_type
-from loopc._ort_value import array_at
+from loopc._ort_value import array_at, host_place
+from loopc._outline import shapes_of
 from loopc._session import InferenceSession, NodeArg
 from loopc._session import load as _load
 from loopc._tensorrt_base import (
@@ -63,6 +64,9 @@ class ICudaEngine(Documented):
         self._logger = logger
         library, told = parts_of(self._plan)
         self.name: str = told["name"]
+        # Engines that C++ writes have none.
+        self._outline: str = told.get("outline", "")
+        self._known_shapes: dict[tuple[Any, ...], dict[str, tuple[int, ...]]] = {}
         #: Of each profile by input: the smallest, usual and largest shape.
         self._profiles: list[dict[str, list[tuple[int, ...]]]] = [
             {name: [tuple(one) for one in shapes] for name, shapes in profile.items()}
@@ -112,6 +116,13 @@ class ICudaEngine(Documented):
         shape = self._port(name).shape or []
         return tuple(one if isinstance(one, int) else -1 for one in shape)
 
+    def _shapes_for(self, inputs: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+        """The shapes of outputs that follow from shapes of all inputs; computed once for each."""
+        key = _key(inputs)
+        if key not in self._known_shapes:
+            self._known_shapes[key] = shapes_of(self._outline, inputs) if self._outline else {}
+        return self._known_shapes[key]
+
     def get_tensor_dtype(self, name: str) -> DataType:
         """The type of its elements."""
         return data_type(element_of(self._port(name)))
@@ -129,6 +140,20 @@ class ICudaEngine(Documented):
     def get_tensor_bytes_per_component(self, name: str) -> int:
         """The bytes of an element."""
         return int(np.dtype(numpy_type(self.get_tensor_dtype(name))).itemsize)
+
+    def get_tensor_components_per_element(self, name: str, profile_index: int = 0) -> int:
+        """-1: elements do not lie in vectors."""
+        self._port(name)
+        return -1
+
+    def get_tensor_vectorized_dim(self, name: str, profile_index: int = 0) -> int:
+        """-1: elements do not lie in vectors."""
+        self._port(name)
+        return -1
+
+    def get_tensor_format_desc(self, name: str, profile_index: int = 0) -> str:
+        """How the elements lie, in words."""
+        return f"Row-major linear {self.get_tensor_dtype(name).name} format"
 
     def is_shape_inference_io(self, name: str) -> bool:
         """False: all tensors lie in the memory of the host."""
@@ -169,6 +194,15 @@ class ICudaEngine(Documented):
     def serialize(self) -> IHostMemory:
         """What it was made of."""
         return self._plan
+
+
+def _key(shapes: Mapping[str, tuple[int, ...]]) -> tuple[Any, ...]:
+    return tuple(sorted(shapes.items()))
+
+
+def _either(shape: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents that one of two descriptions of one shape tells."""
+    return tuple(b if a == -1 else a for a, b in zip(shape, other, strict=True))
 
 
 def element_of(port: NodeArg) -> str:
@@ -228,16 +262,27 @@ class IExecutionContext(Documented):
     def get_tensor_shape(self, name: str) -> tuple[int, ...]:
         """The extents of an input, or of an output.
 
-        Before a run an output's are those that the names of the inputs' extents tell; -1 where
-        only a run does.
+        Before a run an output's are those that follow from the shapes of the inputs, once all
+        of them are set; -1 where values decide.
         """
         port = self.engine._port(name)
         if name in self._shapes:
             return self._shapes[name]
+        shape = self._by_names(port)
+        if -1 not in shape or name in self.engine._inputs or self.infer_shapes():
+            return shape
+        follows = self.engine._shapes_for(self._of_inputs()).get(name, shape)
+        return _either(shape, follows)
+
+    def _by_names(self, port: NodeArg) -> tuple[int, ...]:
+        """The extents that the engine and the names of the inputs' extents tell."""
         named = self._extents()
         return tuple(
             one if isinstance(one, int) else named.get(one or "", -1) for one in port.shape or []
         )
+
+    def _of_inputs(self) -> dict[str, tuple[int, ...]]:
+        return {name: self.get_tensor_shape(name) for name in self.engine._inputs}
 
     def _extents(self) -> dict[str, int]:
         """The extents of inputs that have names."""
@@ -321,6 +366,20 @@ class IExecutionContext(Documented):
             raise InvalidArgument(f"the input '{name}' has no set_tensor_address()")
         return array_at(element_of(port), shape, self._addresses[name])
 
+    def _buffers(self) -> dict[str, Any]:
+        """The places that outputs have, of those whose shapes are known before the run."""
+        known = self.engine._known_shapes.get(_key(self._of_inputs()), {})
+        found: dict[str, Any] = {}
+        for name, port in self.engine._outputs.items():
+            shape = self._by_names(port)
+            shape = _either(shape, known.get(name, shape))
+            if self._allocators.get(name) or not self._addresses.get(name) or -1 in shape:
+                continue
+            array = array_at(element_of(port), shape, self._addresses[name])
+            if place := host_place(port, array):
+                found[name] = place
+        return found
+
     def _write(self, name: str, port: NodeArg, value: Any) -> None:
         result = np.ascontiguousarray(value)
         address = self._addresses.get(name, 0)
@@ -330,7 +389,8 @@ class IExecutionContext(Documented):
         if not address:
             raise InvalidArgument(f"the output '{name}' has no set_tensor_address()")
         self._shapes[name] = result.shape
-        array_at(element_of(port), result.shape, address)[...] = result
+        if result.ctypes.data != address:
+            array_at(element_of(port), result.shape, address)[...] = result
 
     def execute_v2(self, bindings: Sequence[int]) -> bool:
         """Runs with an address for each tensor, in their order; false where that fails."""
@@ -349,7 +409,7 @@ class IExecutionContext(Documented):
         """Runs, and returns when all outputs are written; false where that fails."""
         try:
             feeds = {name: self._read(name, port) for name, port in self.engine._inputs.items()}
-            results = self.engine._session.run(None, feeds)
+            results = self.engine._session._run(None, feeds, None, None, self._buffers())
             for (name, port), value in zip(self.engine._outputs.items(), results, strict=True):
                 self._write(name, port, value)
         except Error as error:

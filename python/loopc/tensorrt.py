@@ -27,24 +27,16 @@ from typing import NoReturn
 
 from loopc import _loopc, _tensorrt, network
 from loopc._tensorrt import *  # noqa: F403
+from loopc._tensorrt_elsewhere import elsewhere
 from loopc.network import *  # noqa: F403
 
 __all__ = [*network.__all__, *_tensorrt.__all__]
 
 __version__ = _loopc.version()
 
-#: What programs of TensorRT ask for, and what stands in its place here.
-_ELSEWHERE = {
-    "get_plugin_registry": "plugins are custom operators here (docs/CustomOperators.md)",
-    "Refitter": "weights are part of an engine: build it again",
-    "IInt8EntropyCalibrator2": "models are quantised by their own layers",
-    "EngineInspector": "loopc explain shows what becomes of a model",
-}
-
 
 def __getattr__(name: str) -> NoReturn:
     """Says what stands in the place of a name that is not here."""
     text = f"module {__name__!r} has no attribute {name!r}"
-    if name in _ELSEWHERE:
-        text += f": {_ELSEWHERE[name]}"
-    raise AttributeError(text, name=name)
+    where = elsewhere(name)
+    raise AttributeError(f"{text}: {where}" if where else text, name=name)

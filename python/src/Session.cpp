@@ -13,10 +13,13 @@
 #include "Values.h"
 
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <functional>
+#include <numeric>
 
 using namespace loopc::python;
 
@@ -259,16 +262,29 @@ struct Outputs {
 } // namespace
 
 namespace {
-/// Tensors of the caller's on a device that outputs are written to.
+/// Memory of the caller's that outputs are written to: tensors on a device, and
+/// arrays of the host as (array, address, shape), whose type is the output's.
 struct Buffers {
   std::deque<std::vector<int64_t>> shapes;
 
-  loopc_value add(nb::handle object) {
-    const DeviceTensor *tensor;
-    if (!nb::try_cast(object, tensor))
-      throw ArgumentError("an output can be written to tensors on a device "
-                          "only");
-    loopc_value value = tensor->getValue();
+  loopc_value addArray(const nb::tuple &array, const loopc_type &type) {
+    const auto &shape =
+        shapes.emplace_back(nb::cast<std::vector<int64_t>>(array[2]));
+    loopc_value value = {};
+    value.kind = LOOPC_TENSOR;
+    DLTensor &tensor = value.as.tensor;
+    tensor.data = reinterpret_cast<void *>(nb::cast<uintptr_t>(array[1]));
+    tensor.device = {kDLCPU, 0};
+    tensor.ndim = static_cast<int32_t>(shape.size());
+    tensor.dtype = type.dtype;
+    tensor.shape = shapes.back().data();
+    return value;
+  }
+
+  loopc_value add(nb::handle object, const loopc_type &type) {
+    if (nb::isinstance<nb::tuple>(object))
+      return addArray(nb::borrow<nb::tuple>(object), type);
+    loopc_value value = nb::cast<const DeviceTensor &>(object).getValue();
     value.release = nullptr;
     value.context = nullptr;
     // The run writes the shape of the result.
@@ -288,12 +304,22 @@ static nb::object takeResult(loopc_value &value, nb::handle keep,
     return takeOutput(value, keep);
   nb::object buffer = buffers[port.name];
   const DLTensor &made = value.as.tensor;
+  std::vector<int64_t> shape(made.shape, made.shape + made.ndim);
+  if (nb::isinstance<nb::tuple>(buffer)) {
+    if (shape == nb::cast<std::vector<int64_t>>(buffer[2]))
+      return buffer[0];
+    // The first elements, where the result is smaller than the array.
+    int64_t count = std::accumulate(shape.begin(), shape.end(), int64_t(1),
+                                    std::multiplies<>());
+    nb::slice first{static_cast<Py_ssize_t>(count)};
+    return buffer[0].attr("reshape")(-1)[first].attr("reshape")(
+        nb::cast(shape));
+  }
   const DLTensor &given =
       nb::cast<const DeviceTensor &>(buffer).getValue().as.tensor;
   if (std::equal(made.shape, made.shape + made.ndim, given.shape,
                  given.shape + given.ndim))
     return buffer;
-  std::vector<int64_t> shape(made.shape, made.shape + made.ndim);
   nb::object view = nb::cast(DeviceTensor::view(
       made.device.device_id, findElementType(made.dtype)->numpy, shape,
       reinterpret_cast<uintptr_t>(made.data) + made.byte_offset));
@@ -416,9 +442,10 @@ nb::tuple Session::run(nb::handle names, const nb::dict &feeds,
 
   Outputs outputs(numOutputs());
   Buffers buffers;
-  for (auto [name, object] : settings.buffers)
-    outputs.values[findOutput(nb::cast<std::string>(name))] =
-        buffers.add(object);
+  for (auto [name, object] : settings.buffers) {
+    size_t index = findOutput(nb::cast<std::string>(name));
+    outputs.values[index] = buffers.add(object, *model->outputs[index].type);
+  }
   loopc_error error = {};
   loopc_run_statistics statistics = {};
   CancelToken own;

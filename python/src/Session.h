@@ -101,7 +101,8 @@ struct RunSettings {
   bool deviceResults = false;
   uintptr_t stream = 0; ///< a CUstream; 0: one of the runtime's
   bool timesDevice = false;
-  /// {name of an output: DeviceTensor to write to}.
+  /// {name of an output: DeviceTensor, or (array, address, shape), to write
+  /// to}.
   nb::dict buffers;
 };
 

@@ -207,13 +207,14 @@ class LargeModel:
         made = self.add("Einsum", [x.name, y.name], shape, equation=f"{left},{right}->{out}")
         return self.bounded(made)
 
-    def make_convolution(self, pool: Sequence[Value]) -> Value:
-        axes = self.dice.choice((1, 2))
-        x = self.pick(pool, axes + 2, axes + 2)
+    def convolved(self, pool: Sequence[Value], x: Value) -> Value:
+        axes = len(x.shape) - 2
         channels = x.shape[1]
-        group = self.dice.choice([g for g in (1, 1, 2, 3, channels) if channels % g == 0])
-        outs = group * max(1, self.dice.choice(self.extents) // group)
+        group = self.dice.choice([g for g in (1, 1, 1, 1, 2, 3, channels) if channels % g == 0])
+        outs = group * max(1, self.dice.choice((*self.extents, 64, 96)) // group)
         kernel = [self.dice.choice((1, 2, 3, 5)) for _ in range(axes)]
+        if self.dice.random() < 0.5:
+            kernel = axes * [self.dice.choice((1, 3))]
         steps = [self.dice.choice((1, 1, 2, 3)) for _ in range(axes)]
         gaps = [self.dice.choice((1, 1, 2)) for _ in range(axes)]
         # Whether a padded 0 times an infinite weight is no number, or nothing, nobody has said.
@@ -234,11 +235,26 @@ class LargeModel:
         operands = [x.name, weights.name]
         if self.dice.random() < 0.5:
             operands.append(self.other(pool, (outs,)).name)
-        made = self.add(
+        return self.add(
             "Conv", operands, shape,
             group=group, strides=steps, dilations=gaps, pads=pads, kernel_shape=kernel,
         )  # fmt: skip
-        return self.bounded(made)
+
+    def make_convolution(self, pool: Sequence[Value]) -> Value:
+        rank = self.dice.choice((3, 4))
+        return self.bounded(self.convolved(pool, self.pick(pool, rank, rank)))
+
+    def transposed(self, x: Value, order: Sequence[int]) -> Value:
+        return self.add("Transpose", [x.name], tuple(x.shape[k] for k in order), perm=order)
+
+    def make_channels_last(self, pool: Sequence[Value]) -> Value:
+        """A convolution of an image whose channels come last, as exporters of TensorFlow write it."""
+        height, width = self.dice.randint(5, 20), self.dice.randint(5, 20)
+        channels = self.dice.choice((3, 64, 100, 256, 300, 512))
+        x = self.source((self.dice.randint(1, 3), height, width, channels))
+        made = self.convolved(pool, self.transposed(x, (0, 3, 1, 2)))
+        made = self.bounded(self.transposed(made, (0, 2, 3, 1)))
+        return self.transposed(made, (0, 3, 1, 2)) if self.dice.random() < 0.7 else made
 
     def make_reduction(self, pool: Sequence[Value]) -> Value:
         x = self.pick(pool, 1)
@@ -254,8 +270,7 @@ class LargeModel:
 
     def make_transpose(self, pool: Sequence[Value]) -> Value:
         x = self.pick(pool, 2)
-        order = self.dice.sample(range(len(x.shape)), len(x.shape))
-        return self.add("Transpose", [x.name], tuple(x.shape[k] for k in order), perm=order)
+        return self.transposed(x, self.dice.sample(range(len(x.shape)), len(x.shape)))
 
     def make_slice(self, pool: Sequence[Value]) -> Value:
         x = self.pick(pool, 1)
@@ -377,6 +392,7 @@ class LargeModel:
                 kinds.remove(kind)
             kinds.remove(self.make_integer_product)
         kinds += 3 * [self.make_product] + [self.make_convolution, self.make_reduction]
+        kinds += 3 * [self.make_channels_last] if self.type == np.float32 else []
         for _ in range(count):
             for _ in range(20):
                 before = len(self.nodes)

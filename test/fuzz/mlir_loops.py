@@ -49,6 +49,7 @@ PASSES = (
     *("buffer-privatize-empty", "buffer-settle-views", "loop-unroll-small", "loop-version-shapes"),
     *("tensor-sink-expansions", "tensor-widen-factors", "convert-onnx-to-linalg", "sccp"),
     *("cse", "onnx-infer-types", "loop-hoist-invariants", "tensor-version-broadcasts"),
+    "tensor-version-extents",
     *("cpu-interchange-batches", "loopc-eliminate-common", "loop-lower-scan"),
     *("loopc-eliminate-empty-tensors", "tensor-scale-subnormals"),
 )

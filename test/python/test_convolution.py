@@ -34,16 +34,19 @@ def _compare(model: onnx.ModelProto, feeds: list[np.ndarray]) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4, err_msg=str(x.shape))
 
 
+def _add_weights(model: onnx.ModelProto, weights: np.ndarray) -> onnx.ModelProto:
+    bias = np.random.default_rng(1).standard_normal(weights.shape[0]).astype(np.float32)
+    for name, array in [("w", weights), ("b", bias)]:
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    return model
+
+
 def _model(shape: str, attributes: str, weights: np.ndarray) -> onnx.ModelProto:
     model = onnx.parser.parse_model(
         f'<ir_version: 10, opset_import: ["": 21]> test (float[{shape}] x) => (float[p,q,r,s] y) '
         f"{{ y = Conv<{attributes}>(x, w, b) }}"
     )
-    random = np.random.default_rng(1)
-    bias = random.standard_normal(weights.shape[0]).astype(np.float32)
-    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
-    model.graph.initializer.append(onnx.numpy_helper.from_array(bias, "b"))
-    return model
+    return _add_weights(model, weights)
 
 
 @pytest.mark.parametrize("groups", [1, 3, 12])
@@ -114,6 +117,26 @@ def test_images_of_no_whole_tiles(shape: str, threads: int) -> None:
         (want,) = reference.run(None, {"x": x})
         (got,) = session.run(None, {"x": x})
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4, err_msg=str(x.shape))
+
+
+@pytest.mark.parametrize("shape", ["n, h, w, 256", "2, h, w, 256", "n, 14, 14, 256"])
+@pytest.mark.parametrize(("kernel", "stride"), [(1, 2), (1, 1), (3, 2)])
+def test_channels_last(shape: str, kernel: int, stride: int) -> None:
+    """Convolutions of images whose channels come last, whose result is stored transposed."""
+    random = np.random.default_rng(3)
+    weights = random.standard_normal((64, 256, kernel, kernel)).astype(np.float32) / 16
+    model = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": 21]> test (float[{shape}] x) => (float[p,q,r,s] y) '
+        f"{{ planes = Transpose<perm = [0, 3, 1, 2]>(x) "
+        f"c = Conv<strides = [{stride}, {stride}]>(planes, w) "
+        f"last = Transpose<perm = [0, 2, 3, 1]>(c) z = Add(last, b) r = Relu(z) "
+        f"y = Transpose<perm = [0, 3, 1, 2]>(r) }}"
+    )
+    dims = [dim.strip() for dim in shape.split(",")]
+    sizes = [[int(d) if d.isdigit() else size for d, size in zip(dims, s, strict=True)]
+             for s in [(1, 11, 11, 0), (2, 9, 14, 0), (3, 3, 30, 0)]]  # fmt: skip
+    feeds = [random.standard_normal(size).astype(np.float32) for size in sizes]
+    _compare(_add_weights(model, weights), feeds)
 
 
 def test_subnormal_weights() -> None:

@@ -40,6 +40,18 @@ def run(text: str, **names: Any) -> dict[str, Any]:
     return names
 
 
+MEAN, SCALE = np.array([123.7, 116.3, 103.5]), np.array([58.4, 57.1, 57.4])
+
+
+def camera() -> None:
+    """model.xml: a picture of 3 by 8 by 8 twice."""
+    import openvino
+    import openvino.opset16 as op
+
+    image = op.parameter([1, 3, 8, 8], np.float32, "image")
+    openvino.save_model(openvino.Model([op.add(image, image)], [image]), "model.xml")
+
+
 def decoder() -> None:
     """decoder.xml: the logits are the sum of all tokens so far, which a variable keeps."""
     import openvino
@@ -61,12 +73,16 @@ def decoder() -> None:
 
 
 def test_openvino(folder, capsys):
-    convert, compiled, states = snippets("OpenVINO.md")
+    convert, compiled, steps, states = snippets("OpenVINO.md")
     x = np.float32([1, 2])
     (y,) = run(convert)["session"].run(None, {"x": x})
     np.testing.assert_array_equal(y, x + x)
     run(compiled, x=x)
     assert capsys.readouterr().out == "[2. 4.]\n"
+    camera()
+    picture = np.full((1, 5, 6, 3), 100, np.uint8)
+    result = run(steps)["compiled"]([picture])[0]
+    np.testing.assert_allclose(result[0, :, 2, 2], 2 * (100 - MEAN) / SCALE, 1e-5)
     decoder()
     after = run(states, loopc=loopc, tokens=[np.float32([1]), np.float32([2])])
     np.testing.assert_array_equal(after["logits"], [3])

@@ -100,6 +100,8 @@ def shape_cases() -> None:
     case("Reshape", data(1, 1), Const(np.zeros(0, np.int64)))
     case("Reshape", data(0, 3), const(3, 0), allowzero=1)
     case("Reshape", data(0, 6), const(0, 5), allowzero=1)
+    case("Reshape", data(0, 10, 3), const(0, -1, 4), allowzero=1, expect=ERROR)
+    case("Reshape", data(2, 3), const(0, -1), allowzero=1, expect=ERROR)
     case("Reshape", data(2, 3), opset=4, shape=[3, -1])
     for wrong in ([4, 2], [-1, -1], [4, -1], [-2, 3], [6, 1, 0]):
         case("Reshape", data(2, 3), const(*wrong), expect=ERROR)
@@ -326,3 +328,30 @@ def test_operator(case: Case, is_open: bool) -> None:
         assert ours.dtype == np.asarray(theirs).dtype
         tolerance = 1e-3 if ours.dtype == np.float16 else 1e-6
         np.testing.assert_allclose(ours, theirs, rtol=tolerance, equal_nan=True)
+
+
+@pytest.mark.parametrize("target", [[0, 16, -1, 8], [0, -1], [0, 0, -1], [-1, 16, 0, 8]])
+@pytest.mark.parametrize("is_given", [False, True], ids=["computed", "given"])
+def test_reshape_of_an_empty_batch(target: list[int], is_given: bool) -> None:
+    """-1 beside an extent that a run finds 0 is what it is for a batch that is not empty.
+
+    PyTorch's exporter writes such shapes; ONNX's reference refuses them, onnxruntime does not.
+    """
+    shape = helper.make_node("Mul", ["target", "signs"], ["shape"])
+    node = helper.make_node("Reshape", ["x", "target" if is_given else "shape"], ["y"], allowzero=1)
+    ports = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 16, "width"]),
+        helper.make_tensor_value_info("target", TensorProto.INT64, [len(target)]),
+    ]
+    signs = numpy_helper.from_array(np.ones(len(target), np.int64), "signs")
+    graph = helper.make_graph(
+        [node] if is_given else [shape, node], "reshape", ports,
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * len(target))], [signs],
+    )  # fmt: skip
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    feeds = {"x": np.zeros((0, 16, 32), np.float32), "target": np.array(target)}
+    peer = onnxruntime.InferenceSession(model.SerializeToString())
+    session = loopc.InferenceSession(model.SerializeToString())
+    assert session.run(None, feeds)[0].shape == peer.run(None, feeds)[0].shape
+    with pytest.raises(loopc.RunError, match="Reshape"):
+        session.run(None, {**feeds, "x": np.zeros((2, 16, 32), np.float32)})

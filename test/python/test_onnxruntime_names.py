@@ -238,14 +238,49 @@ def test_io_binding_refuses():
     binding.bind_cpu_input("n", np.array(1))
     binding.bind_cpu_input("x", X)
     for target, reason in (
-        (np.zeros(2, np.float32), r"float32\[3\] does not fit into float32\[2\]"),
+        (np.zeros(2, np.float32), r"has shape \[3\], the buffer of shape \[2\] is too small"),
+        (np.zeros(4, np.float32), r"float32\[3\] does not fit into float32\[4\]"),
         (np.zeros(3, np.float64), r"float64\[3\]"),
     ):
         binding.clear_binding_outputs()
         binding.bind_ortvalue_output("y", loopc.OrtValue.ortvalue_from_numpy(target))
         with pytest.raises(loopc.InvalidArgument, match=reason):
             session.run_with_iobinding(binding)
-        assert not target.any()
+        assert not target.any() or target.size == 4
+
+
+@pytest.mark.parametrize("bound", ["OrtValue", "address", "unaligned"])
+def test_bound_outputs_are_written_where_they_are(bound):
+    """No memory of the run's own for an output, and no copy where the address is aligned."""
+    text = """<ir_version: 10, opset_import: ["" : 21]>
+    g (float[n, 64] x) => (float[n, 64] y) { y = Exp (x) }"""
+    session = loopc.InferenceSession(onnx.parser.parse_model(text))
+    x = np.linspace(-1, 1, 4096, dtype=np.float32).reshape(64, 64)
+    binding = session.io_binding()
+    binding.bind_cpu_input("x", x)
+    y = loopc.OrtValue.ortvalue_from_shape_and_type([64, 64], np.float32)
+    assert y.data_ptr() % 64 == 0 and y.shape() == [64, 64]
+    memory = np.zeros(4096 * 4 + 68, np.uint8)
+    begin = -memory.ctypes.data % 64 + 4
+    if bound == "OrtValue":
+        binding.bind_ortvalue_output("y", y)
+    else:
+        array = memory[begin : begin + x.nbytes].view(np.float32).reshape(x.shape)
+        y = loopc.OrtValue.ortvalue_from_numpy(array) if bound == "unaligned" else y
+        binding.bind_output("y", "cpu", 0, np.float32, [64, 64], y.data_ptr())
+    session.run_with_iobinding(binding)
+    np.testing.assert_allclose(y.numpy(), np.exp(x), 1e-6)
+    assert binding.get_outputs()[0].data_ptr() == y.data_ptr()
+    statistics = session.last_run_statistics
+    assert statistics.copied_bytes == (x.nbytes if bound == "unaligned" else 0)
+    assert bound == "unaligned" or statistics.allocations == 0
+    # A run that fails, and one whose result has another shape.
+    binding.bind_cpu_input("x", x[:2])
+    with pytest.raises(loopc.InvalidArgument, match=r"float32\[2, 64\] does not fit into"):
+        session.run_with_iobinding(binding)
+    binding.bind_cpu_input("x", np.zeros((65, 64), np.float32))
+    with pytest.raises(loopc.InvalidArgument, match=r"the buffer of shape \[64, 64\] is too small"):
+        session.run_with_iobinding(binding)
 
 
 def test_ort_values_of_every_kind():

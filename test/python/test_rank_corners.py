@@ -63,6 +63,35 @@ def test_extents_that_are_declared_of_what_a_loop_collects(form: str) -> None:
     compare([y, z], [np.stack(rows), np.stack(rows, -1)])
 
 
+@pytest.mark.parametrize("x_type", ["float[a, b, c]", "float[]"])
+@pytest.mark.parametrize("shape_type", ["int64[3]", "int64[n]", "int64[]", "constant"])
+def test_inferred_extent_beside_an_empty_axis(x_type: str, shape_type: str) -> None:
+    """An axis that 0 copies is no factor of what -1 stands for; without it nothing may be 0."""
+    given, constant = f", {shape_type} s", ""
+    for shape, extents, want in (
+        ((0, 4, 2), (0, -1, 4), (0, 2, 4)),
+        ((0, 4, 2), (0, -1, 2), (0, 4, 2)),
+        ((3, 0, 2), (-1, 0, 6), (1, 0, 6)),
+        ((3, 0, 2), (2, 0, -1), (2, 0, 3)),
+        ((3, 4, 2), (0, -1, 4), (3, 2, 4)),
+        ((0, 4, 2), (0, 3, -1), None),
+        ((3, 0, 2), (0, 2, -1), (3, 2, 0)),
+        ((3, 0, 2), (-1, 5, 2), (0, 5, 2)),
+    ):
+        if shape_type == "constant":
+            values = ", ".join(map(str, extents))
+            given, constant = "", f"s = Constant<value: tensor = int64[3] {{{values}}}>()"
+        model = session(
+            f"({x_type} x{given}) => (float[p, q, r] y) {{ {constant} y = Reshape(x, s) }}"
+        )
+        feeds = {"x": noise(*shape)} | ({} if constant else {"s": i64(extents)})
+        if want is not None:
+            compare(model.run(None, feeds), [feeds["x"].reshape(want)])
+            continue
+        with pytest.raises(loopc.RunError, match="not divided evenly"):
+            model.run(None, feeds)
+
+
 def test_scale_and_zero_point_of_different_ranks() -> None:
     """One element is one, of whatever rank: a scale of rank 0, a zero point of rank 1."""
     model = session("""(float[] x, float[] s, uint8[] z) => (uint8[] q, float[] y) {

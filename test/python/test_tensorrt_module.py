@@ -317,9 +317,9 @@ def test_the_usual_sample():
     assert context.infer_shapes() == ["x"] and not context.all_binding_shapes_specified
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     assert context.set_input_shape("x", x.shape) and context.infer_shapes() == []
-    # Buffers are made before the run; the other output's rows only a run knows.
+    # Buffers are made before the run.
     assert context.get_tensor_shape("y") == (2, 3)
-    assert context.get_tensor_shape("z") == (-1, 3)
+    assert context.get_tensor_shape("z") == (4, 3)
     assert context.get_max_output_size("y") == 24
     buffers = {"x": x, "y": np.empty((2, 3), np.float32), "z": np.empty((4, 3), np.float32)}
     for name in engine:
@@ -335,6 +335,92 @@ def test_the_usual_sample():
     assert context.get_tensor_shape("y") == (5, 3)
     with pytest.raises(loopc.InvalidArgument, match="2 profiles, none of number 2"):
         context.set_optimization_profile_async(2, 0)
+
+
+#: Extents that follow from others by arithmetic, by small constants, through a loop, and by
+#: values.
+FOLLOW = """<ir_version: 10, opset_import: ["" : 21]>
+follow (float[N, 3, "H", "W"] x, int64 n, int64[R, 2] ends) => (a, b, c, d, e)
+<int64[2] to = {0, -1}> {
+  a = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, kernel)
+  b = Reshape (a, to)
+  go = Constant <value = bool {1}> ()
+  c, d = Loop (n, go, b) <body = step (int64 i, bool on, float[P, Q] s)
+    => (bool on2, float[P, Q] t, float[P, Q] u) {
+    on2 = Identity (on)
+    t = Neg (s)
+    u = Identity (t)
+  }>
+  e = Gather (table, ends)
+}"""
+
+
+def test_shapes_of_outputs_follow_from_those_of_inputs():
+    model = onnx.parser.parse_model(FOLLOW)
+    for name, extents in (("kernel", (40, 3, 3, 3)), ("table", (2000, 5))):
+        value = np.random.default_rng(0).random(extents, np.float32)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
+    logger = Listener()
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    assert trt.OnnxParser(network, logger).parse(model.SerializeToString()), logger.told
+    plan = builder.build_serialized_network(network, builder.create_builder_config())
+    engine = trt.Runtime(logger).deserialize_cuda_engine(plan)
+    assert engine.get_tensor_shape("a") == (-1, 40, -1, -1)
+    # Weights are not kept twice.
+    assert len(engine._outline) < 8000
+    context = engine.create_execution_context()
+    assert context.set_input_shape("x", (2, 3, 10, 11))
+    assert context.get_tensor_shape("b") == (-1, -1)  # not all inputs have shapes
+    assert context.set_input_shape("ends", (7, 2))
+    shapes = {name: context.get_tensor_shape(name) for name in "abcde"}
+    assert shapes == {
+        "a": (2, 40, 5, 6),
+        "b": (2, 1200),
+        "c": (2, 1200),
+        "d": (-1, 2, 1200),
+        "e": (7, 2, 5),
+    }
+    # Outputs of these shapes are written where they are.
+    feeds = {"x": np.ones((2, 3, 10, 11), np.float32), "n": np.array(3)}
+    feeds["ends"] = np.zeros((7, 2), np.int64)
+    room = {name: loopc.OrtValue.ortvalue_from_shape_and_type(shapes[name]) for name in "abce"}
+    rows = Allocator()
+    for name, value in {**feeds, **{name: one.numpy() for name, one in room.items()}}.items():
+        assert context.set_tensor_address(name, value.ctypes.data)
+    context.set_output_allocator("d", rows)
+    assert context.execute_async_v3(0), logger.told
+    np.testing.assert_array_equal(room["c"].numpy(), -room["b"].numpy())
+    assert rows.shape == (3, 2, 1200)
+    # Another shape, and one that the model refuses, of which nothing follows.
+    assert context.set_input_shape("x", (1, 3, 8, 8))
+    assert context.get_tensor_shape("b") == (1, 640)
+    by_session = loopc.InferenceSession(model).run(["b"], feeds)[0]
+    np.testing.assert_array_equal(by_session, room["b"].numpy())
+
+
+def test_shapes_of_outputs_of_layers():
+    logger = Listener()
+    builder = trt.Builder(logger)
+    network = builder.create_network()
+    x, n = network.add_input("x", trt.float32, (-1, -1)), network.add_input("n", trt.int32, ())
+    loop = network.add_loop()
+    loop.add_trip_limit(n, trt.TripLimit.COUNT)
+    state = loop.add_recurrence(x)
+    ones = network.add_constant((4, 4), np.ones((4, 4), np.float32)).get_output(0)
+    none = trt.MatrixOperation.NONE
+    following = network.add_matrix_multiply(state.get_output(0), none, ones, none).get_output(0)
+    state.set_input(1, following)
+    last = loop.add_loop_output(state.get_output(0), trt.LoopOutput.LAST_VALUE).get_output(0)
+    last.name = "last"
+    network.mark_output(last)
+    engine = builder.build_engine_with_config(network, builder.create_builder_config())
+    context = engine.create_execution_context()
+    assert context.set_input_shape("x", (5, 4))
+    assert context.get_tensor_shape("last") == (5, 4)
+    # Nothing follows from shapes that do not fit together; the run says why.
+    assert context.set_input_shape("x", (5, 3))
+    assert context.get_tensor_shape("last") == (-1, -1)
 
 
 def test_shapes_of_parsed_inputs():
@@ -503,6 +589,33 @@ def test_what_configurations_keep():
         _ = config.nothing
     with pytest.raises(AttributeError, match=r"Refitter.*: weights are part of an engine"):
         _ = trt.Refitter
+
+
+def test_names_that_are_not_there_say_what_is():
+    """Those of older versions of TensorRT, and of what an engine here does not have."""
+    logger = Listener()
+    builder, network = parsed(logger)
+    engine = builder.build_engine_with_config(network, builder.create_builder_config())
+    context = engine.create_execution_context()
+    for thing, names, reason in (
+        (engine, ("num_bindings", "get_binding_index"), "set_tensor_address"),
+        (context, ("set_binding_shape", "execute_async_v2"), "set_input_shape"),
+        (builder, ("build_engine",), "build_serialized_network"),
+        (builder.create_builder_config(), ("max_workspace_size",), "set_memory_pool_limit"),
+        (engine, ("num_layers", "create_engine_inspector"), "loopc explain"),
+        (context, ("profiler", "report_to_profiler"), "loopc-run --profile"),
+        (trt, ("IPluginV3", "get_plugin_registry"), "custom operators"),
+        (trt, ("OnnxParserRefitter", "Refitter"), "build it again"),
+        (trt, ("IInt8MinMaxCalibrator",), "quantised by their own layers"),
+    ):
+        for name in names:
+            with pytest.raises(AttributeError, match=reason):
+                getattr(thing, name)
+    assert engine.get_tensor_components_per_element("x") == -1
+    assert "linear" in engine.get_tensor_format_desc("x")
+    config = builder.create_builder_config()
+    assert config.set_tactic_sources(1 << int(trt.TacticSource.CUBLAS))
+    config.set_preview_feature(trt.PreviewFeature.PROFILE_SHARING_0806, True)
 
 
 def test_the_page_names_what_there_is():

@@ -264,6 +264,36 @@ TEST(Threads, TheNextRunHasTheSame) {
   EXPECT_TRUE(areSeveral(3));
 }
 
+/// Whether one of so many runs, each with one small loop, has shared it out.
+bool sharesSmallLoops(int numThreads, int most) {
+  bool isShared = false;
+  for (int k = 0; k < most && !isShared; ++k)
+    runOn(numThreads, [&](loopc_run *run) {
+      int64_t sum = 0;
+      isShared = loopc_rt_try_parallel_for(
+          run, 2, 1,
+          [](void *args, int64_t begin, int64_t end) {
+            __atomic_fetch_add(static_cast<int64_t *>(args), end - begin,
+                               __ATOMIC_RELAXED);
+          },
+          &sum, LOOPC_RT_NEST_ONCE);
+      EXPECT_EQ(sum, isShared ? 2 : 0);
+      return 0;
+    });
+  return isShared;
+}
+
+// Threads are started, and woken, for many short runs that follow one another,
+// and not for one that is over in a moment.
+TEST(Threads, ManyShortRuns) {
+  for (int round = 0; round < 3; ++round) {
+    if (std::thread::hardware_concurrency() > 1)
+      EXPECT_TRUE(sharesSmallLoops(2, 10000));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(sharesSmallLoops(2, 1));
+  }
+}
+
 // The child has none of its parent's threads.
 TEST(Threads, AfterAFork) {
   threadsOfRun(4);

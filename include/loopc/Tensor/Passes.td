@@ -165,6 +165,41 @@ def TensorVersionBroadcasts
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def TensorVersionExtents
+    : Pass<"tensor-version-extents", "::mlir::func::FuncOp"> {
+  let summary = "a version of elementwise operations for extents that agree";
+  let description = [{
+    Of extents that nothing says to be equal each elementwise operation gives
+    others, as its operands broadcast, and what reads its result asks for them in
+    a branch. Chains of such operations have a version for equal extents, in
+    which no branch is between them, so that they are fused:
+
+    ```mlir
+    %a = linalg.generic ins(%x1, %y1) ...
+    %a1 = scf.if %same -> tensor<?xf32> { scf.yield %a } else { ... }
+    %b = linalg.generic ins(%a1, %z1) ...
+    // becomes
+    %b = scf.if %all -> tensor<?xf32> {
+      %a = linalg.generic ins(%x, %y) ...
+      linalg.generic ins(%a, %z) ...
+    } else {
+      ... // the operations as they were
+    }
+    ```
+
+    A chain has slices, reshapes and what puts slices together, and is one
+    version of all that is connected. It ends in front of what uses it and is
+    something else, a reduction or a product. What follows a product
+    stays with it, and what loops do has versions of its own
+    (`loop-version-shapes`).
+  }];
+  let statistics = [Statistic<"numVersioned", "versioned",
+                              "chains with two versions">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def TensorScaleSubnormals
     : Pass<"tensor-scale-subnormals", "::mlir::func::FuncOp"> {
   let summary = "multiply with subnormal weights as with normal ones";

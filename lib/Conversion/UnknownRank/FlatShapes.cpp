@@ -217,30 +217,44 @@ static bool reshape(FlatNode &n) {
   FlatBuilder &f = n.f;
   FlatTensor x = n.flat(0);
   Value wanted = n.flat(1).elements, zero = f.index(0), one = f.index(1);
-  bool allowZero = n.intAttr("allowzero", 0);
   Value rank = f.length(wanted), open = f.index(-1);
+  bool allowZero = n.intAttr("allowzero", 0);
+  // Whether axis `k`, which `wanted` may not reach, keeps its extent.
+  auto isCopied = [&](Value k) {
+    return f.equal(allowZero ? one : f.at(wanted, k, one), zero);
+  };
   Value copied = f.makeShape(rank, [&](Value k) {
-    Value extent = f.at(wanted, k);
-    if (allowZero)
-      return extent;
     // Without an axis to copy nothing fits: the count below is wrong.
-    return f.select(f.equal(extent, zero), f.at(x.shape, k, f.index(-2)),
-                    extent);
+    return f.select(isCopied(k), f.at(x.shape, k, f.index(-2)),
+                    f.at(wanted, k));
   });
+  // -1 stands for what is left of the axes that are not copied, so that it is
+  // known where one that is copied is empty.
   SmallVector<Value> known = f.forEach(
       zero, rank, {one, zero},
       [&](Value k, ValueRange carried) -> SmallVector<Value> {
         Value extent = f.at(copied, k), isOpen = f.equal(extent, open);
         f.check(f.less(f.index(-2), extent), "extent {} of the new shape is {}",
                 {k, f.at(wanted, k)});
-        return {f.mul(carried[0], f.select(isOpen, one, extent)),
+        Value factor = f.select(f.either(isOpen, isCopied(k)), one, extent);
+        return {f.mul(carried[0], factor),
                 f.add(carried[1], f.select(isOpen, one, zero))};
       });
   f.check(f.less(known[1], f.index(2)), "{} extents of the new shape are -1",
           known[1]);
   Value count = f.count(x);
-  Value rest = f.select(f.equal(known[0], zero), zero,
-                        f.div(count, f.maximum(known[0], one)));
+  Value left =
+      f.forEach(zero, f.rank(x), one, [&](Value k, ValueRange carried) {
+        Value factor = f.select(isCopied(k), one, f.at(x.shape, k));
+        return SmallVector<Value>{f.mul(carried[0], factor)};
+      })[0];
+  Value divisor = f.maximum(known[0], one), rest = f.div(left, divisor);
+  f.check(f.either(f.equal(known[1], zero),
+                   f.both(f.equal(known[0], divisor),
+                          f.equal(f.mul(rest, divisor), left))),
+          "cannot reshape: {} elements are not divided evenly by the {} "
+          "elements of the given dimensions",
+          {left, known[0]});
   Value shape = f.makeShape(rank, [&](Value k) {
     Value extent = f.at(copied, k);
     return f.select(f.equal(extent, open), rest, extent);

@@ -8,6 +8,7 @@
 
 #include "loopc/Frontend/States.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
+#include "loopc/Frontend/PinArguments.h"
 #include "loopc/Support/Diagnostics.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -217,11 +218,7 @@ loopc::pairStates(ModuleOp module,
                   ArrayRef<std::pair<std::string, std::string>> pairs) {
   if (pairs.empty())
     return success();
-  // The model's function is the one that others can call.
-  func::FuncOp func;
-  for (auto one : module.getOps<func::FuncOp>())
-    if (one.isPublic() && !one.isExternal())
-      func = one;
+  func::FuncOp func = getModelFunction(module);
   if (!func)
     return loopc::emitError(module.getLoc(), Diag::BadOption)
            << "states can be given to models, not to code that was lowered";

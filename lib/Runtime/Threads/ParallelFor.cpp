@@ -61,6 +61,10 @@ constexpr int64_t kAwake = 200'000, kAwakeParked = 30'000;
 /// may go on with, and to wake those that sleep.
 constexpr int64_t kWorthStart = 100'000, kWorthWaking = 30'000;
 
+/// So many loops that threads would have been started for, or woken, had their
+/// runs lasted, pay for them: more will come.
+constexpr int32_t kManyLoops = 64;
+
 /// In place of when a loop began.
 constexpr int64_t kLongAgo = -1;
 
@@ -120,6 +124,7 @@ struct Team {
   bool isOver;        ///< the threads end
   bool isLent;        ///< the threads are the caller's
   int64_t parkedAt;   ///< when the last run ended
+  int32_t refused; ///< loops for which no thread was woken, one behind another
 
   Pace pace;
 
@@ -430,6 +435,12 @@ static bool hasLasted(loopc_run &run, int64_t nanoseconds) {
   return true;
 }
 
+/// Whether this is one of many loops of short runs.
+static bool comesOften() {
+  static int32_t loops;
+  return __atomic_add_fetch(&loops, 1, __ATOMIC_RELAXED) >= kManyLoops;
+}
+
 /// The team of `run` from here on, or null: no core is left, or new threads
 /// would be started for a loop that may be over in a moment (`isPatient`).
 static Team *joinTeam(loopc_run &run, bool isPatient) {
@@ -441,7 +452,7 @@ static Team *joinTeam(loopc_run &run, bool isPatient) {
   if (wanted == 1)
     return nullptr;
   Team *team = unparkTeam(wanted, isLent);
-  if (!team && isPatient && !hasLasted(run, kWorthStart))
+  if (!team && isPatient && !hasLasted(run, kWorthStart) && !comesOften())
     return nullptr;
   if (!team)
     team = isLent ? makeLentTeam(wanted) : startTeam(wanted);
@@ -467,6 +478,15 @@ static bool isAsleep(const Team &team) {
 
 extern "C" int32_t loopc_rt_num_threads(loopc_run *run) {
   return run->numThreads;
+}
+
+/// Whether it pays to wake the threads for a loop of a short run: it is one of
+/// many that follow one another so soon that they stay awake.
+static bool wakesForMany(Team &team) {
+  if (team.isLent || !team.comesSoon || ++team.refused < kManyLoops)
+    return false;
+  team.refused = 0;
+  return true;
 }
 
 /// Divides `n` iterations into pieces, at multiples of `grain`, and deals them
@@ -495,7 +515,8 @@ static bool shareOut(loopc_run &run, int64_t n, int64_t grain,
     return false;
   Team *team = run.team ? run.team : joinTeam(run, isPatient);
   if (!team || team->numMembers == 1 || team->isBusy ||
-      (isPatient && isAsleep(*team) && !hasLasted(run, kWorthWaking)) ||
+      (isPatient && isAsleep(*team) && !hasLasted(run, kWorthWaking) &&
+       !wakesForMany(*team)) ||
       !(nest & LOOPC_RT_NEST_ONCE
             ? team->pace.hasThreads()
             : team->pace.isShared(reinterpret_cast<const void *>(fn), n)))

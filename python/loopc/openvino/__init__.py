@@ -28,9 +28,10 @@ import os
 from typing import Any, NoReturn
 
 from loopc import _loopc
-from loopc.openvino import properties
+from loopc.openvino import layout_helpers, preprocess, properties
 from loopc.openvino._core import CompiledModel, Core, Version, compile_model
-from loopc.openvino._model import Model, read_model
+from loopc.openvino._layout import Layout
+from loopc.openvino._model import Model, get_batch, read_model, save_model, serialize, set_batch
 from loopc.openvino._ports import ConstOutput, Output, Results
 from loopc.openvino._requests import AsyncInferQueue, InferRequest, ProfilingInfo, VariableState
 from loopc.openvino._tensor import Tensor
@@ -79,6 +80,7 @@ __all__ = [
     "Core",
     "Dimension",
     "InferRequest",
+    "Layout",
     "Model",
     "Output",
     "PartialShape",
@@ -92,8 +94,14 @@ __all__ = [
     "Version",
     "compile_model",
     "convert_model",
+    "get_batch",
     "get_version",
+    "layout_helpers",
+    "preprocess",
     "properties",
+    "save_model",
+    "serialize",
+    "set_batch",
     "tensor_from_file",
 ]
 
@@ -102,13 +110,6 @@ _CHANGE = (
 )
 #: What programs of OpenVINO ask for, and what stands in its place here.
 _ELSEWHERE = {
-    "save_model": "openvino.save_model writes models, and Core().read_model reads them",
-    "serialize": "openvino.serialize writes models, and Core().read_model reads them",
-    "preprocess": "steps before a model are part of one that openvino.preprocess builds: "
-    "Core().compile_model() takes it",
-    "set_batch": "Model.reshape sets extents",
-    "get_batch": "Model.inputs have shapes",
-    "Layout": _CHANGE,
     "passes": _CHANGE,
     "op": _CHANGE,
     "frontend": "Core().read_model reads ONNX and IR; openvino.convert_model reads others",

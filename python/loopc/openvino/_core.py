@@ -44,7 +44,7 @@ class CompiledModel:
 
     def __init__(self, model: Model, properties: Mapping[str, Any], device: str) -> None:
         options = options_of(properties)
-        options.shapes = dict(model._shapes)
+        model._options(options)
         session = InferenceSession(model._path, options, device=_place(device))
         self._begin(session, model._names, model.friendly_name, properties, device)
         # As long as it is there its files are.
@@ -117,6 +117,7 @@ class CompiledModel:
                 cpu="native",
                 chip=None if place is None else chip_of(parse_device(place).device or 0),
                 shapes=self._model._shapes,
+                base_directory=self._model._data,
                 profile=self._properties.get("PERF_COUNT", False),
             )
             library = file.read_bytes()
@@ -209,6 +210,17 @@ class CompiledModel:
         """
         properties_of("properties", properties)
         raise InvalidArgument("a model that is compiled keeps its properties: compile it with them")
+
+    def get_runtime_model(self) -> Any:
+        """Refused: a compiled model has no layers that a run goes through.
+
+        Raises:
+            InvalidArgument: always.
+        """
+        raise InvalidArgument(
+            "get_runtime_model: layers are fused to code; compile with {'PERF_COUNT': True} for "
+            "InferRequest.profiling_info, and `loopc explain MODEL` tells what became of loops"
+        )
 
     def release_memory(self) -> None:
         """Nothing: between runs a model holds its constants only."""

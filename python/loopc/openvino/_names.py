@@ -35,7 +35,7 @@ class ModelNames:
     model: str = ""
 
 
-def _split(names: str | None) -> tuple[str, ...]:
+def split_names(names: str | None) -> tuple[str, ...]:
     """Names with commas between them, of which those in a name have a backslash."""
     if not names:
         return ()
@@ -52,7 +52,7 @@ def port_names(path: str) -> ModelNames:
         return ModelNames((), ())
     layers = net.findall("layers/layer")
     tensors = {
-        (layer.get("id"), port.get("id")): _split(port.get("names"))
+        (layer.get("id"), port.get("id")): split_names(port.get("names"))
         for layer in layers
         for port in layer.findall("output/port")
     }
@@ -70,7 +70,7 @@ def port_names(path: str) -> ModelNames:
             inputs.append(PortNames(name if name in found or not found else found[0], name, found))
         elif layer.get("type") == "Result":
             found = tensors.get(sources.get(layer.get("id"), (None, None)), ())
-            named = _split(layer.get("output_names"))
+            named = split_names(layer.get("output_names"))
             chosen = (*named, *found, name)[0]
             outputs.append(PortNames(chosen, name, tuple(dict.fromkeys((*named, *found)))))
     return ModelNames(inputs, outputs, net.get("name") or "")

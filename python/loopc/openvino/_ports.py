@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy as np
 from loopc._errors import InvalidArgument, InvalidType
 from loopc._network_types import data_type, numpy_type
 from loopc._session import NodeArg
+from loopc.openvino._layout import Layout
 from loopc.openvino._names import PortNames
 from loopc.openvino._types import Dimension, PartialShape, Shape, Type
 
@@ -38,17 +38,55 @@ def shape_of(port: NodeArg) -> PartialShape:
     return PartialShape([one if isinstance(one, int) else Dimension() for one in port.shape])
 
 
-@dataclass(frozen=True)
 class Node:
-    """The layer that an input or an output belongs to.
+    """A layer of a model.
 
     Attributes:
         friendly_name: its name.
-        type_name: "Parameter" or "Result".
+        type_name: "Parameter", "Result", or its operator.
+        output_names: the names of what it computes, a set for each output.
     """
 
-    friendly_name: str
-    type_name: str
+    def __init__(
+        self,
+        friendly_name: str,
+        type_name: str,
+        output_names: Sequence[Sequence[str]] = (),
+        layouts: dict[str, Layout] | None = None,
+        port: str = "",
+    ) -> None:
+        self.friendly_name = friendly_name
+        self.type_name = type_name
+        self.output_names = [set(one) for one in output_names]
+        self._layouts = layouts
+        self._port = port
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.friendly_name
+
+    @property
+    def layout(self) -> Layout:
+        """What the axes of an input or an output stand for; empty where nobody has said it."""
+        return (self._layouts or {}).get(self._port, Layout())
+
+    @layout.setter
+    def layout(self, layout: Layout | str) -> None:
+        if self._layouts is None:
+            raise InvalidArgument(
+                f"'{self.friendly_name}': layouts are those of inputs and outputs of a model "
+                "that is not compiled"
+            )
+        self._layouts[self._port] = layout if isinstance(layout, Layout) else Layout(layout)
+
+    def get_layout(self) -> Layout:
+        """As `layout`."""
+        return self.layout
+
+    def set_layout(self, layout: Layout | str) -> None:
+        """Sets `layout`."""
+        self.layout = layout
 
     def get_friendly_name(self) -> str:
         """Its name."""
@@ -62,13 +100,35 @@ class Node:
         """Its kind."""
         return self.type_name
 
+    def get_output_size(self) -> int:
+        """The number of its outputs."""
+        return len(self.output_names)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Node) and (self.friendly_name, self.type_name) == (
+            other.friendly_name,
+            other.type_name,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.friendly_name, self.type_name))
+
+    def __repr__(self) -> str:
+        return f"<{self.type_name}: '{self.friendly_name}'>"
+
 
 class Output:
     """An input or an output of a model."""
 
     def __init__(
-        self, port: NodeArg, names: PortNames, index: int, kind: str = "Parameter"
+        self,
+        port: NodeArg,
+        names: PortNames,
+        index: int,
+        kind: str = "Parameter",
+        layouts: dict[str, Layout] | None = None,
     ) -> None:
+        self._layouts = layouts
         self._port = port
         self._names = names
         self._kind = kind
@@ -81,7 +141,8 @@ class Output:
     @property
     def node(self) -> Node:
         """The layer that it belongs to."""
-        return Node(self._names.node or self._port.name, self._kind)
+        name = self._names.node or self._port.name
+        return Node(name, self._kind, [list(self.names)], self._layouts, self._port.name)
 
     def get_node(self) -> Node:
         """The layer that it belongs to."""

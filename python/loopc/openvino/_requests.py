@@ -28,8 +28,9 @@ from loopc import _loopc
 from loopc._arguments import array as _as_array
 from loopc._arguments import instance, integer, number
 from loopc._errors import InvalidArgument, InvalidType
+from loopc._ort_value import host_place
 from loopc._session import InferenceSession
-from loopc.openvino._ports import Key, Results, converted, find, only, zeros
+from loopc.openvino._ports import Key, Output, Results, converted, find, only, zeros
 from loopc.openvino._tensor import Tensor
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class InferRequest:
         self._session = model._request_session()
         self._given: dict[int, Tensor] = {}
         self._wanted: dict[int, Tensor] = {}
+        # Tensors of outputs that have the memory of the last run.
+        self._shown: dict[int, Tensor] = {}
         self._results: list[Any] | None = None
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._running: Future[None] | None = None
@@ -96,6 +99,7 @@ class InferRequest:
                 f"input {port.any_name!r}: a tensor of shape {tensor.shape} does not fit "
                 f"{port.partial_shape}"
             )
+        _check_type(f"input {port.any_name!r}", port, tensor)
         self._given[index] = tensor
 
     def set_tensor(self, name: Key, tensor: Tensor) -> None:
@@ -182,16 +186,26 @@ class InferRequest:
     def get_output_tensor(self, index: int | None = None) -> Tensor:
         """An output by its number; the only one without.
 
+        It is the same tensor after every run. Runs write into it where the shape is fixed, and
+        give it other memory where not.
+
         Raises:
-            InvalidArgument: no run has ended.
+            InvalidArgument: no run has ended, and the shape of the output is open.
         """
         known = self.model_outputs
         at = only(known, "output") if index is None else find(known, index, "output")
         if at in self._wanted:
             return self._wanted[at]
-        if self._results is None:
-            raise InvalidArgument("no run has ended: outputs have no values")
-        return Tensor(self._results[at], shared_memory=True)
+        if at not in self._shown:
+            if known[at].partial_shape.is_static and known[at].element_type.is_static():
+                made = self._wanted[at] = Tensor(known[at])
+                if self._results is not None:
+                    made.copy_from(self._results[at])
+                return made
+            if self._results is None:
+                raise InvalidArgument("no run has ended: outputs have no values")
+            self._shown[at] = Tensor(self._results[at], shared_memory=True)
+        return self._shown[at]
 
     @property
     def input_tensors(self) -> list[Tensor]:
@@ -241,12 +255,19 @@ class InferRequest:
                 or one array; None for what was set before. Arrays of other numbers than
                 the input's become those.
             share_inputs: read the arrays where they are, and make no copies.
-            share_outputs: makes no difference: outputs are the run's own, and not copied.
+            share_outputs: outputs that have a tensor (`set_output_tensor`,
+                `get_output_tensor`) are returned as that tensor's memory, which the next run
+                writes to, and not copied. Others are the run's own, and never copied.
             decode_strings: makes no difference: texts are str.
         """
         self._take(inputs, share_inputs)
         self._run()
-        return self.results
+        assert self._results is not None
+        results = list(self._results)
+        if not share_outputs:
+            for at in self._wanted:
+                results[at] = results[at].copy()
+        return Results(self.model_outputs, results)
 
     def start_async(
         self, inputs: Any = None, userdata: Any = None, share_inputs: bool = False
@@ -268,6 +289,9 @@ class InferRequest:
         for key, value in self._by_key(inputs).items():
             at = find(self.model_inputs, key, "input")
             if isinstance(value, Tensor):
+                _check_type(
+                    f"input {self.model_inputs[at].any_name!r}", self.model_inputs[at], value
+                )
                 taken[at] = value
                 continue
             given = _as_array(f"input {self.model_inputs[at].any_name!r}", value)
@@ -285,6 +309,10 @@ class InferRequest:
         return {only(self.model_inputs, "input"): inputs}
 
     def _run(self) -> None:
+        # As OpenVINO has it, an input of a fixed shape is zeros until it is set.
+        for port in self.model_inputs:
+            if port.index not in self._given and port.partial_shape.is_static:
+                self.get_input_tensor(port.index)
         feeds = {
             self.model_inputs[index]._port.name: tensor.data
             for index, tensor in self._given.items()
@@ -292,15 +320,29 @@ class InferRequest:
         if self._session._profile is not None:
             self._session._profile = _loopc.Profile()
         begin = time.perf_counter()
-        results = self._session.run(None, feeds)
+        results = self._session._run(None, feeds, None, None, self._places())
         self._seconds = time.perf_counter() - begin
         for at, tensor in self._wanted.items():
-            tensor.copy_from(results[at])
-            results[at] = tensor.data
+            if results[at] is not tensor.data:
+                tensor.copy_from(results[at])
+                results[at] = tensor.data
+        for at, tensor in self._shown.items():
+            tensor._data = results[at]
         self._results = results
         if self._callback is not None:
             function, userdata = self._callback
             function(self.userdata if userdata is None else userdata)
+
+    def _places(self) -> dict[str, Any]:
+        """Tensors that the run writes to: those of outputs whose shapes are fixed."""
+        found: dict[str, Any] = {}
+        for at, tensor in self._wanted.items():
+            port = self.model_outputs[at]
+            if port.partial_shape.is_static and port.partial_shape.to_shape() == tensor.shape:
+                place = host_place(port._port, tensor.data)
+                if place is not None:
+                    found[port._port.name] = place
+        return found
 
     @property
     def latency(self) -> float:
@@ -358,6 +400,15 @@ class InferRequest:
     def query_state(self) -> list[VariableState]:
         """The model's variables, in order."""
         return [VariableState(self._session, port.name) for port in self._session.get_states()]
+
+
+def _check_type(what: str, port: Output, tensor: Tensor) -> None:
+    """Refuses a tensor of another element type: only arrays are converted."""
+    wanted = port.element_type
+    if wanted.is_static() and tensor.element_type != wanted:
+        raise InvalidArgument(
+            f"{what}: a tensor of type {tensor.element_type} is given, and {wanted} is wanted"
+        )
 
 
 def _layers(profile: _loopc.Profile) -> list[ProfilingInfo]:

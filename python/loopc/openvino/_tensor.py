@@ -16,6 +16,7 @@ import numpy as np
 from loopc._arguments import array as _as_array
 from loopc._arguments import instance, integers
 from loopc._errors import InvalidArgument
+from loopc._ort_value import aligned_zeros
 from loopc.openvino._types import Shape, Strides, Type
 
 
@@ -42,7 +43,7 @@ class Tensor:
             text = array == Type.string
             extents = Shape(shape)
             self._data = (
-                np.full(extents, "", object) if text else np.zeros(extents, array.to_dtype())
+                np.full(extents, "", object) if text else aligned_zeros(extents, array.to_dtype())
             )
         elif isinstance(array, Tensor):
             ends = integers("end", type)

@@ -20,7 +20,7 @@ from loopc._errors import InvalidArgument, InvalidType
 from loopc._network_types import data_type, numpy_type
 
 #: OpenVINO's names of types: the name in an IR file, bits, the kind, and loopc's name.
-_ROWS = {
+ROWS = {
     "boolean": ("BOOL", 8, "int", "bool"),
     "f16": ("FP16", 16, "real", "float16"),
     "bf16": ("BF16", 16, "real", "bfloat16"),
@@ -43,9 +43,9 @@ _ROWS = {
 _BY_NAME = {
     "float": "f32",
     "double": "f64",
-    **{name: name for name in _ROWS},
-    **{row[0]: name for name, row in _ROWS.items()},
-    **{row[3]: name for name, row in reversed(_ROWS.items()) if row[3]},
+    **{name: name for name in ROWS},
+    **{row[0]: name for name, row in ROWS.items()},
+    **{row[3]: name for name, row in reversed(ROWS.items()) if row[3]},
     "bool": "boolean",
     "float32": "f32",
     "string": "string",
@@ -111,7 +111,7 @@ class Type:
         Raises:
             InvalidArgument: there is none.
         """
-        own = _ROWS[self._name][3]
+        own = ROWS[self._name][3]
         if not own:
             raise InvalidArgument(f"numpy has no type '{self._name}'")
         return np.dtype(object) if own == "str" else numpy_type(data_type(own))
@@ -119,7 +119,7 @@ class Type:
     @property
     def bitwidth(self) -> int:
         """The bits of an element."""
-        return _ROWS[self._name][1]
+        return ROWS[self._name][1]
 
     def get_bitwidth(self) -> int:
         """The bits of an element."""
@@ -136,7 +136,7 @@ class Type:
 
     def is_real(self) -> bool:
         """Whether it has fractions."""
-        return _ROWS[self._name][2] == "real"
+        return ROWS[self._name][2] == "real"
 
     def is_integral(self) -> bool:
         """Whether it has none."""
@@ -144,7 +144,7 @@ class Type:
 
     def is_signed(self) -> bool:
         """Whether it has negative numbers."""
-        return self._name[0] in "fi" or self._name == "bf16"
+        return self._name[0] in "fi" or self._name in ("bf16", "boolean")
 
     def is_static(self) -> bool:
         """Whether it is known."""
@@ -172,7 +172,7 @@ class Type:
         return f"<Type: '{self._name}'>"
 
 
-for _name in _ROWS:
+for _name in ROWS:
     setattr(Type, _name, Type(_name))
 
 

@@ -68,8 +68,8 @@ func.func @places_of_halves(%x: memref<64x768xf16>, %isOne: i1, %y: memref<64x76
   return
 }
 
-// Short rows, and open ones, of floats that are converted: LLVM makes no vectors
-// of these.
+// Short rows, and open ones that are not joined, of floats that are converted:
+// LLVM makes no vectors of these.
 // CHECK: {{^}}short_rows_of_halves: rows vectors=16
 func.func @short_rows_of_halves(%x: memref<1000x16xf16>, %y: memref<1000x16xf32>) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
@@ -82,9 +82,9 @@ func.func @short_rows_of_halves(%x: memref<1000x16xf16>, %y: memref<1000x16xf32>
 }
 
 // CHECK: {{^}}open_rows_of_halves: rows vectors=16
-func.func @open_rows_of_halves(%x: memref<?x?xf32>, %y: memref<?x?xf16>) {
+func.func @open_rows_of_halves(%x: memref<?x?xf32, strided<[?, 1]>>, %y: memref<?x?xf16>) {
   linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
-      ins(%x : memref<?x?xf32>) outs(%y : memref<?x?xf16>) {
+      ins(%x : memref<?x?xf32, strided<[?, 1]>>) outs(%y : memref<?x?xf16>) {
   ^bb0(%a: f32, %o: f16):
     %e = arith.truncf %a : f32 to f16
     linalg.yield %e : f16

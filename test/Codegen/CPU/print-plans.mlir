@@ -834,7 +834,8 @@ func.func @padded(%x: memref<20x30xf32>, %w: memref<32x64xf32>, %y: memref<22x64
 }
 
 // Rows of a part of an image lie apart. All are done for some columns of the
-// weights before the next columns are read.
+// weights before the next columns are read; where a row is no whole tile, they
+// are gone through as one.
 #part = affine_map<(n, h, w, k, m) -> (n, h, w, k)>
 #points = affine_map<(n, h, w, k, m) -> (k, m)>
 #part_sums = affine_map<(n, h, w, k, m) -> (n, h, w, m)>
@@ -842,6 +843,74 @@ func.func @padded(%x: memref<20x30xf32>, %w: memref<32x64xf32>, %y: memref<22x64
 func.func @whole_tiles(%x: memref<1x6x6x512xf32, strided<[25088, 3584, 512, 1]>>, %w: memref<512x512xf32>, %y: memref<1x6x6x512xf32, strided<[25088, 3584, 512, 1]>>) {
   linalg.generic {indexing_maps = [#part, #points, #part_sums], iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
       ins(%x, %w : memref<1x6x6x512xf32, strided<[25088, 3584, 512, 1]>>, memref<512x512xf32>) outs(%y : memref<1x6x6x512xf32, strided<[25088, 3584, 512, 1]>>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}open_part: contraction loops=1x?x?x512x512 vectors=16 along=d4 rows=d1,d2 sum=d3
+func.func @open_part(%x: memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>, %w: memref<512x512xf32>, %y: memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>) {
+  linalg.generic {indexing_maps = [#part, #points, #part_sums], iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>, memref<512x512xf32>) outs(%y : memref<1x?x?x512xf32, strided<[?, ?, 512, 1]>>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// What is stored transposed has rows that lie one behind the other: those of an
+// image, and not of its rows and columns.
+#last = affine_map<(n, h, w, m) -> (n, h, w, m)>
+#planes = affine_map<(n, h, w, m) -> (n, m, h, w)>
+#point_panels = affine_map<(n, h, w, k, m) -> (m floordiv 32, k, m mod 32)>
+// CHECK: {{^}}turned_part: contraction loops=?x?x?x256x64 vectors=16 along=d4 rows=d2 sum=d3 outer=d0,d1 start=filled epilogue=turned
+func.func @turned_part(%x: memref<?x?x?x256xf32, strided<[?, ?, 512, 1]>>, %w: memref<2x256x32xf32>, %n: index, %i: index, %j: index) -> memref<?x64x?x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %y = memref.alloc(%n, %i, %j) : memref<?x?x?x64xf32>
+  linalg.fill ins(%zero : f32) outs(%y : memref<?x?x?x64xf32>)
+  linalg.generic {indexing_maps = [#part, #point_panels, #part_sums], iterator_types = ["parallel", "parallel", "parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x?x?x256xf32, strided<[?, ?, 512, 1]>>, memref<2x256x32xf32>) outs(%y : memref<?x?x?x64xf32>) attrs = {loopc.packed} {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  %r = memref.alloc(%n, %i, %j) : memref<?x64x?x?xf32>
+  linalg.generic {indexing_maps = [#last, #planes], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%y : memref<?x?x?x64xf32>) outs(%r : memref<?x64x?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  }
+  memref.dealloc %y : memref<?x?x?x64xf32>
+  return %r : memref<?x64x?x?xf32>
+}
+
+// One row, all columns of which are a tile: threads share the columns of a
+// matrix that takes longer to arrive than to be multiplied with.
+#row_x = affine_map<(k, n) -> (k)>
+#row_w = affine_map<(k, n) -> (k, n)>
+#row_y = affine_map<(k, n) -> (n)>
+// CHECK: {{^}}large_row: contraction loops=2048x128 {{.*}} tile=1x4
+func.func @large_row(%x: memref<2048xf32>, %w: memref<2048x128xf32>, %y: memref<128xf32>) {
+  linalg.generic {indexing_maps = [#row_x, #row_w, #row_y], iterator_types = ["reduction", "parallel"]}
+      ins(%x, %w : memref<2048xf32>, memref<2048x128xf32>) outs(%y : memref<128xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// CHECK: {{^}}small_row: contraction loops=512x128 {{.*}} tile=1x8
+func.func @small_row(%x: memref<512xf32>, %w: memref<512x128xf32>, %y: memref<128xf32>) {
+  linalg.generic {indexing_maps = [#row_x, #row_w, #row_y], iterator_types = ["reduction", "parallel"]}
+      ins(%x, %w : memref<512xf32>, memref<512x128xf32>) outs(%y : memref<128xf32>) {
   ^bb0(%a: f32, %b: f32, %s: f32):
     %p = arith.mulf %a, %b : f32
     %t = arith.addf %s, %p fastmath<contract> : f32

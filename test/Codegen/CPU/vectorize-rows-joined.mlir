@@ -1,6 +1,7 @@
 // RUN: loopc-opt %s --pass-pipeline='builtin.module(loopc-set-target{vector-bits=512 mask-bits=8},func.func(cpu-vectorize-rows,canonicalize,cse))' | FileCheck %s
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#rows = affine_map<(d0, d1) -> (d0, d1)>
 #three = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 
 // A part of open extents that is cut along its channels: rows and columns are
@@ -8,9 +9,9 @@
 // CHECK-LABEL: func @channels(
 // CHECK-SAME: %[[X:[^:]+]]: memref<?x?x?x?xf32>
 // CHECK: %[[Y:.*]] = memref.alloc(
-// CHECK-DAG: %[[FROM:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0], [1], [2, 3]]
-// CHECK-DAG: %[[ALL:.*]] = memref.collapse_shape %[[Y]] {{\[\[}}0], [1], [2, 3]]
-// CHECK: %[[PART:.*]] = memref.subview %[[ALL]][0, %{{.*}}, 0] {{.*}} to memref<?x?x?xf32, strided<[?, ?, 1], offset: ?>>
+// CHECK-DAG: %[[FROM:.*]] = memref.collapse_shape %[[X]] {{\[\[}}0], [1, 2, 3]]
+// CHECK-DAG: %[[ALL:.*]] = memref.collapse_shape %[[Y]] {{\[\[}}0], [1, 2, 3]]
+// CHECK: %[[PART:.*]] = memref.subview %[[ALL]][0, %{{.*}}] {{.*}} to memref<?x?xf32, strided<[?, 1], offset: ?>>
 // CHECK: vector.load %[[FROM]]
 // CHECK: vector.store %{{.*}}, %[[PART]]
 func.func @channels(%x: memref<?x?x?x?xf32>, %n: index, %c: index, %h: index, %w: index, %first: index, %some: index) -> memref<?x?x?x?xf32> {
@@ -25,8 +26,8 @@ func.func @channels(%x: memref<?x?x?x?xf32>, %n: index, %c: index, %h: index, %w
 
 // Of a part of an argument, whose extents it is asked for.
 // CHECK-LABEL: func @split(
-// CHECK: memref.collapse_shape %{{.*}} {{\[\[}}0], [1], [2, 3]] : memref<?x?x?x?xf32> into memref<?x?x?xf32>
-// CHECK: memref.subview {{.*}} strided<[?, ?, 1]
+// CHECK: memref.collapse_shape %{{.*}} {{\[\[}}0], [1, 2, 3]] : memref<?x?x?x?xf32> into memref<?x?xf32>
+// CHECK: memref.subview {{.*}} strided<[?, 1]
 func.func @split(%x: memref<?x?x?x?xf32>, %some: index) -> memref<?x?x?x?xf32> {
   %c0 = arith.constant 0 : index
   %c2 = arith.constant 2 : index
@@ -89,4 +90,50 @@ func.func @appended(%x: memref<1x1x?xf32>, %y: memref<?x?x?xf32>, %n: index, %at
     linalg.yield %t : f32
   }
   return
+}
+
+// Open rows may have one element: all of them are one row, of which threads get
+// parts.
+// CHECK-LABEL: func @open_rows(
+// CHECK-COUNT-2: memref.collapse_shape %{{.*}} {{\[\[}}0, 1]] : memref<?x?xf64> into memref<?xf64>
+// CHECK: scf.for
+// CHECK-NOT: scf.for
+// CHECK: vector.store
+// CHECK: } {loopc.parallel}
+// CHECK: return
+func.func @open_rows(%x: memref<?x?xf64>, %y: memref<?x?xf64>) {
+  linalg.generic {indexing_maps = [#rows, #rows], iterator_types = ["parallel", "parallel"]} ins(%x : memref<?x?xf64>) outs(%y : memref<?x?xf64>) {
+  ^bb0(%p: f64, %o: f64):
+    %e = math.exp %p : f64
+    linalg.yield %e : f64
+  }
+  return
+}
+
+// What another operation reads keeps its first axes, as heads that may take
+// turns; what nobody else has does not.
+// CHECK-LABEL: func @heads(
+// CHECK-COUNT-2: memref.collapse_shape %{{.*}} {{\[\[}}0], [1], [2, 3]]
+// CHECK: linalg.fill
+func.func @heads(%x: memref<?x?x?x?xf64>, %n: index, %p: f64) -> memref<?x?x?x?xf64> {
+  %y = memref.alloc(%n, %n, %n, %n) : memref<?x?x?x?xf64>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : memref<?x?x?x?xf64>) outs(%y : memref<?x?x?x?xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %e = math.exp %a : f64
+    linalg.yield %e : f64
+  }
+  linalg.fill ins(%p : f64) outs(%y : memref<?x?x?x?xf64>)
+  return %y : memref<?x?x?x?xf64>
+}
+
+// CHECK-LABEL: func @alone(
+// CHECK-COUNT-2: memref.collapse_shape %{{.*}} {{\[\[}}0, 1, 2, 3]]
+func.func @alone(%x: memref<?x?x?x?xf64>, %n: index) -> memref<?x?x?x?xf64> {
+  %y = memref.alloc(%n, %n, %n, %n) : memref<?x?x?x?xf64>
+  linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : memref<?x?x?x?xf64>) outs(%y : memref<?x?x?x?xf64>) {
+  ^bb0(%a: f64, %o: f64):
+    %e = math.exp %a : f64
+    linalg.yield %e : f64
+  }
+  return %y : memref<?x?x?x?xf64>
 }

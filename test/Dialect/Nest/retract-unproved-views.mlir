@@ -311,3 +311,49 @@ func.func @overlap(%x: memref<64xf32>, %y: memref<64xf32>, %w: memref<128xf32>) 
   } {loopc.parallel}
   return
 }
+
+// Blocks of rows, which are written through a view of them whose axes, of open
+// extents, are one: each is within its own rows.
+// CHECK-LABEL: func @blocks_as_one(
+// CHECK: loopc.parallel
+func.func @blocks_as_one(%w: memref<?x?xf32>, %n: index, %m: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c32 = arith.constant 32 : index
+  %blocks = arith.ceildivui %n, %c32 : index
+  scf.for %b = %c0 to %blocks step %c1 {
+    %first = arith.muli %b, %c32 : index
+    %left = arith.subi %n, %first : index
+    %size = arith.minsi %left, %c32 : index
+    %part = memref.subview %w[%first, 0] [%size, %m] [1, 1] : memref<?x?xf32> to memref<?x?xf32, strided<[?, 1], offset: ?>>
+    %rows = memref.cast %part : memref<?x?xf32, strided<[?, 1], offset: ?>> to memref<?x4xf32, strided<[4, 1], offset: ?>>
+    %all = memref.collapse_shape %rows [[0, 1]] : memref<?x4xf32, strided<[4, 1], offset: ?>> into memref<?xf32, strided<[1], offset: ?>>
+    %count = memref.dim %all, %c0 : memref<?xf32, strided<[1], offset: ?>>
+    scf.for %k = %c0 to %count step %c1 {
+      memref.store %f, %all[%k] : memref<?xf32, strided<[1], offset: ?>>
+    }
+  } {loopc.parallel}
+  return
+}
+
+// Of blocks that overlap by a row.
+// CHECK-LABEL: func @overlapping_as_one(
+// CHECK-NOT: loopc.parallel
+func.func @overlapping_as_one(%w: memref<?x4xf32>, %n: index, %f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c31 = arith.constant 31 : index
+  %c32 = arith.constant 32 : index
+  scf.for %b = %c0 to %n step %c1 {
+    %first = arith.muli %b, %c31 : index
+    %left = arith.subi %n, %first : index
+    %size = arith.minsi %left, %c32 : index
+    %part = memref.subview %w[%first, 0] [%size, 4] [1, 1] : memref<?x4xf32> to memref<?x4xf32, strided<[4, 1], offset: ?>>
+    %all = memref.collapse_shape %part [[0, 1]] : memref<?x4xf32, strided<[4, 1], offset: ?>> into memref<?xf32, strided<[1], offset: ?>>
+    %count = memref.dim %all, %c0 : memref<?xf32, strided<[1], offset: ?>>
+    scf.for %k = %c0 to %count step %c1 {
+      memref.store %f, %all[%k] : memref<?xf32, strided<[1], offset: ?>>
+    }
+  } {loopc.parallel}
+  return
+}

@@ -170,9 +170,10 @@ private:
   mlir::Value sumEnd() { return blockEnd ? blockEnd : extent(plan.sumDims[0]); }
   /// How the current rows are done.
   const RowsPlan *version = nullptr;
-  /// The place of strips, when they are copied, and what the current tiles
-  /// read: rows of the block, columns of the tile.
-  mlir::Value stripPlace, isStripCopied, strip;
+  /// The place of strips, that of columns which are no whole tile, if there are
+  /// any, when they are copied, and what the current tiles read: rows of the
+  /// block, columns of the tile.
+  mlir::Value stripPlace, restPlace, isStripCopied, strip;
   /// The tile's sums are of even and odd columns of each two vectors.
   bool arePaired = false;
   /// The block has this many elements, which are written out; 0: a loop.

@@ -86,6 +86,7 @@ void ContractionEmitter::storeThroughEpilogue(ContractionBody &borders,
 /// are not written.
 void ContractionBody::storeTurned(Value buffer, AffineMap map,
                                   ArrayRef<Value> rows, int64_t j) {
+  assert(tile.joinedAt.empty() && "rows lie one behind the other");
   ImplicitLocOpBuilder &b = v.b;
   int64_t count = rows.size();
   int64_t square = std::min<int64_t>(llvm::PowerOf2Ceil(count), tile.lanes);

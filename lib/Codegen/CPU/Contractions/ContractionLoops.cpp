@@ -300,6 +300,8 @@ void ContractionEmitter::emitColumns() {
   if (version->rest == ColumnRest::Masked)
     rest = plan.extents[dim] % width;
   tile.columns = version->restVectors;
+  if (restPlace)
+    std::swap(stripPlace, restPlace);
   loopOver(dim, whole, size, tile.columns * lanes, [&] {
     for (int64_t j : llvm::seq(tile.columns)) {
       bool isWhole = rest && *rest >= (j + 1) * lanes;
@@ -310,6 +312,8 @@ void ContractionEmitter::emitColumns() {
     }
     emitColumn(tile, std::gcd(width, tile.columns * lanes));
   });
+  if (restPlace)
+    std::swap(stripPlace, restPlace);
 }
 
 /// The rows of one tile's columns, which begin at a multiple of `unit`.

@@ -372,7 +372,7 @@ OpOperand *ContractionPlanner::findShared() {
         !map.isFunctionOfDim(plan.sumDims[0]))
       continue;
     if (found || !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
-        map.isFunctionOfDim(*plan.rowDim))
+        plan.isOfRows(map))
       return nullptr;
     found = operand;
   }
@@ -526,10 +526,8 @@ bool ContractionPlanner::sharesVectors(unsigned dim) {
 /// a tile that is not whole: rows of an image are short, or of open length.
 void ContractionPlanner::chooseJoined() {
   // Of a single loop around, most often a batch, there is often one iteration.
-  // Products with one loop of the sum gave wrong results when joined (products
-  // of single elements of 1x1 and 3x3 kernels, with an open batch): not done.
   if (isTurned || isCompact || plan.isAlongSum || !plan.rowDim ||
-      loop::isCold(op) || plan.sumDims.size() < 2 || plan.outerDims.size() < 2)
+      loop::isCold(op) || plan.outerDims.size() < 2)
     return;
   unsigned outer = plan.outerDims.back();
   if (plan.extents[outer] == 1 || !isParallelDim(op, outer) ||
@@ -557,7 +555,7 @@ bool ContractionPlanner::isOfRow(Value value) {
       argument && argument.getOwner() == body) {
     OpOperand *operand = op.getMatchingOpOperand(argument);
     return op.isDpsInit(operand) ||
-           op.getMatchingIndexingMap(operand).isFunctionOfDim(*plan.rowDim);
+           plan.isOfRows(op.getMatchingIndexingMap(operand));
   }
   Operation *from = value.getDefiningOp();
   return from && from->getBlock() == body &&
@@ -573,8 +571,7 @@ bool ContractionPlanner::chooseWidened() {
   for (OpOperand *operand : op.getDpsInputOperands()) {
     AffineMap map = op.getMatchingIndexingMap(operand);
     if (!plan.isPacked(map, plan.laneDim) ||
-        !map.isFunctionOfDim(plan.sumDims[0]) ||
-        map.isFunctionOfDim(*plan.rowDim))
+        !map.isFunctionOfDim(plan.sumDims[0]) || plan.isOfRows(map))
       continue;
     // What is of all rows and is read by what is of one.
     BlockArgument element = op.getMatchingBlockArgument(operand);
@@ -659,6 +656,9 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
 RowsPlan ContractionPlanner::planRows(int64_t rows) {
   RowsPlan made;
   made.tile = tileFor(rows);
+  // Threads share tiles.
+  if (plan.isOneTileOfLarge(op, rows, made.tile))
+    made.tile.vectors /= 2;
   made.sumBlock = sumBlockFor(rows);
   made.readsMatrixRows = readsMatrixRows(rows);
   if (made.readsMatrixRows) {
@@ -772,9 +772,10 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   if (isCompact)
     return std::move(plan);
   plan.epilogue = findEpilogue(op, plan, cpu);
-  // Squares are made of rows that lie one behind the other, in tiles as high as
-  // a vector has parts.
-  if (plan.epilogue.isTurned && !isTurned && plan.sumDims.size() > 1)
+  // Squares are made of rows that lie one behind the other, which those of two
+  // loops do not, in tiles as high as a vector has parts.
+  if (plan.epilogue.isTurned && !isTurned &&
+      (plan.joinedDim || plan.sumDims.size() > 1))
     return planContraction(op, cpu, /*isCompact=*/false, /*isTurned=*/true);
   // Rows that are stored transposed lie one behind the other.
   planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles

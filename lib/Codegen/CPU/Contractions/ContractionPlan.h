@@ -173,6 +173,11 @@ struct ContractionPlan {
   /// The loop inside reads its operand again for each iteration of the one
   /// outside: the smaller operand, or the one that stays in the cache.
   bool wantsColumnsOutside(mlir::linalg::LinalgOp op) const;
+  /// True if one tile of many vectors has all columns of a single row, which
+  /// are read of a matrix that takes longer to arrive than to be multiplied
+  /// with.
+  bool isOneTileOfLarge(mlir::linalg::LinalgOp op, int64_t rows,
+                        TileShape tile) const;
   /// Vectors of each sum that are under way at a time where vectors run along
   /// the sum and a tile has `sums`.
   int64_t countUnrolled(int64_t sums) const;

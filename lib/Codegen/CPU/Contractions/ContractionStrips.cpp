@@ -30,15 +30,24 @@ void ContractionEmitter::makeStripPlace() {
        parent = parent->getParentOp())
     if (isa<LoopLikeOpInterface>(parent))
       place = parent;
+  // Columns of the rest have a place of their own: iterations of a loop are
+  // given memory of their own only where no other loop uses it.
+  auto make = [&](int64_t vectors) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(place);
+    auto type = MemRefType::get({plan.stripRows, vectors * lanes}, element);
+    auto made = memref::AllocOp::create(b, type);
+    // The tiles of each columns read what they have brought together.
+    made->setAttr(kPrivateAttrName, b.getUnitAttr());
+    b.setInsertionPointAfter(place);
+    memref::DeallocOp::create(b, made);
+    return made.getResult();
+  };
+  const RowsPlan &rows = plan.versions.back();
+  stripPlace = make(rows.tile.vectors);
+  if (rows.rest == ColumnRest::Masked || rows.rest == ColumnRest::NarrowTiles)
+    restPlace = make(rows.restVectors);
   OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(place);
-  int64_t columns = plan.versions.back().tile.vectors * lanes;
-  stripPlace = memref::AllocOp::create(
-      b, MemRefType::get({plan.stripRows, columns}, element));
-  // The tiles of each columns read what they have brought together.
-  stripPlace.getDefiningOp()->setAttr(kPrivateAttrName, b.getUnitAttr());
-  b.setInsertionPointAfter(place);
-  memref::DeallocOp::create(b, stripPlace);
   b.setInsertionPoint(op);
   if (isWidened)
     return;
@@ -46,7 +55,7 @@ void ContractionEmitter::makeStripPlace() {
     return arith::CmpIOp::create(b, arith::CmpIPredicate::sge, value,
                                  index(least));
   };
-  isStripCopied = isAtLeast(extent(*rowDim), CpuModel::kRowsOfStrip);
+  isStripCopied = isAtLeast(trips(*rowDim), CpuModel::kRowsOfStrip);
   if (plan.isStripTransposed)
     return;
   AffineExpr d0 = b.getAffineDimExpr(0);

@@ -156,6 +156,14 @@ bool ContractionPlan::wantsColumnsOutside(linalg::LinalgOp op) const {
   bool hasOther = sumDims.size() > 1 || !outerDims.empty();
   if (isAlongSum || !rowDim || !hasOther || !stripValues.empty())
     return false;
+  auto isOfOuter = [&](OpOperand *operand) {
+    return llvm::any_of(outerDims, [&](unsigned dim) {
+      return op.getMatchingIndexingMap(operand).isFunctionOfDim(dim);
+    });
+  };
+  // A strip is brought together before the loops that are then inside.
+  if (strip && isOfOuter(strip))
+    return false;
   // What columns do not share is read once.
   int64_t most = CpuModel::kCachedWeights, ofRows = 0;
   SmallVector<int64_t> ofColumns;
@@ -164,11 +172,22 @@ bool ContractionPlan::wantsColumnsOutside(linalg::LinalgOp op) const {
     int64_t bytes = bytesOf(*operand).value_or(0);
     if (!map.isFunctionOfDim(laneDim))
       ofRows = std::max(ofRows, bytes ? bytes : most);
-    else if (llvm::none_of(outerDims, [&](unsigned dim) {
-               return map.isFunctionOfDim(dim);
-             }))
+    else if (!isOfOuter(operand))
       ofColumns.push_back(bytes);
   }
   int64_t least = ofRows ? std::min(most, ofRows) : most;
   return llvm::any_of(ofColumns, [&](int64_t bytes) { return bytes > least; });
+}
+
+bool ContractionPlan::isOneTileOfLarge(linalg::LinalgOp op, int64_t rows,
+                                       TileShape tile) const {
+  auto isOnce = [&](unsigned dim) { return extents[dim] == 1; };
+  if (isAlongSum || rows != 1 || !llvm::all_of(outerDims, isOnce) ||
+      isDynamic(*columnDim) || tile.vectors < 2 * CpuModel::kChains ||
+      extents[*columnDim] > tile.vectors * lanes)
+    return false;
+  int64_t count = products();
+  unsigned bits = *vectorBitsOf(getElementTypeOrSelf(op.getDpsInits()[0]));
+  return !ShapedType::isDynamic(count) &&
+         count * extents[*columnDim] * bits / 8 > CpuModel::kCachedWeights;
 }

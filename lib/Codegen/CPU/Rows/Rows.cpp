@@ -477,6 +477,18 @@ static linalg::GenericOp joinLoops(IRRewriter &rewriter, linalg::GenericOp op,
   return made;
 }
 
+/// True if another operation computes what `op` reads, or reads what it writes:
+/// nests of both may take turns, head by head.
+static bool takesTurns(linalg::GenericOp op) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto made = getViewRoot(operand).getDefiningOp<memref::AllocOp>();
+    return made && !allUsersOfViews(made, [&](Operation *user) {
+             return user == op || isa<memref::DimOp, memref::DeallocOp>(user) ||
+                    user->hasTrait<OpTrait::IsTerminator>();
+           });
+  });
+}
+
 /// Neighbouring axes at the end of `op` as one, which makes longer rows: those
 /// that are reduced, or not long. An open axis may have few, as those
 /// of images do: it is joined with the one before it.
@@ -507,11 +519,11 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
     });
   };
   // Of the others, one is left to be dealt to threads, but for rows that are no
-  // vector: all of them are one row, of which threads get parts.
-  bool isNoVector = !isOpen && extents.back() < kVector;
-  unsigned least = isReduced || isNoVector ? 0
-                   : isOpen                ? std::max(count - 2, 1u)
-                                           : 1;
+  // vector, or may be: all of them are one row, of which threads get parts.
+  // What is of heads keeps them.
+  bool isNoVector =
+      isOpen ? count == 2 || !takesTurns(op) : extents.back() < kVector;
+  unsigned least = isReduced || isNoVector ? 0 : isOpen ? count - 2 : 1;
   ReassociationIndices joined{count - 1};
   while (first > least + 1 && kinds[first - 2] == kinds.back()) {
     ReassociationIndices more = joined;

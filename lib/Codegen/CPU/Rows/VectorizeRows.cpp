@@ -290,6 +290,9 @@ void RowVectorizer::makeSteps(ArrayRef<Place> rows, Value begin, Value end,
   OpBuilder::InsertionGuard guard(b);
   auto steps =
       scf::ForOp::create(b, begin, end, index(plan.lanes * unroll), sums);
+  // Of a single row threads get parts.
+  if (last == 0 && sums.empty())
+    markParallel(steps);
   if (!steps.getBody()->empty())
     rewriter.eraseOp(steps.getBody()->getTerminator());
   b.setInsertionPointToEnd(steps.getBody());

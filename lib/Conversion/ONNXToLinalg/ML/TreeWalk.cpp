@@ -32,8 +32,11 @@ using IP = arith::CmpIPredicate;
 using FP = arith::CmpFPredicate;
 using utils::IteratorType;
 
-/// Walks that go on at once.
+/// Walks that go on at once through a block of trees.
 static constexpr int64_t kWalks = 64;
+/// Rows of a block: half as many hide what a load takes as well, and threads
+/// have blocks of 64 rows to share.
+static constexpr int64_t kBlockRows = 32;
 /// Rows from which on a block is of rows; less are fewer than loads wait for.
 static constexpr int64_t kLeastRows = 24;
 /// The same where less would go one by one through the trees: of as many walks
@@ -122,19 +125,12 @@ private:
   bool hasFlags() const {
     return trees.isMinOrMax() && packed.kind == PackedTrees::Some;
   }
-  /// Sums are (rows, targets), else (targets, rows).
+  /// The sums of a block are (rows, targets), else (targets, rows).
   bool rowsFirst() const {
     return packed.kind != PackedTrees::One && trees.numTargets >= kManyTargets;
   }
-  Dims sumDims(OpFoldResult rows) {
-    Dims dims{l.fold(trees.numTargets), rows};
-    if (rowsFirst())
-      std::swap(dims[0], dims[1]);
-    return dims;
-  }
-  Dims sumPlace(OpFoldResult row) {
-    return rowsFirst() ? Dims{row, l.fold(0)} : Dims{l.fold(0), row};
-  }
+  Dims sumDims(OpFoldResult rows) { return {rows, l.fold(trees.numTargets)}; }
+  Dims sumPlace(OpFoldResult row) { return {row, l.fold(0)}; }
 
   NodeLowering &l;
   const Trees &trees;
@@ -398,7 +394,7 @@ Value TreeWalker::combine(Value sum, Value weight, Value isFirst) {
 /// The sums with those of the first `count` rows, tree by tree.
 Value TreeWalker::blocksOfRows(Value sums, OpFoldResult count) {
   OpFoldResult numBlocks =
-      l.b.createOrFold<arith::CeilDivUIOp>(l.asIndex(count), l.index(kWalks));
+      l.b.createOrFold<arith::CeilDivUIOp>(l.asIndex(count), l.index(kBlockRows));
   Value groups = tableOf<int32_t>(l, i32, packed.groups);
   Dims numGroups{l.fold(static_cast<int64_t>(packed.groups.size()) - 1)};
   return loopNest(l, numGroups, sums, [&](ValueRange group, ValueRange all) {
@@ -406,10 +402,10 @@ Value TreeWalker::blocksOfRows(Value sums, OpFoldResult count) {
     Value to =
         readPlace(groups, arith::AddIOp::create(l.b, group[0], l.index(1)));
     auto block = [&](ValueRange at, ValueRange carried) {
-      Value first = arith::MulIOp::create(l.b, at[0], l.index(kWalks));
+      Value first = arith::MulIOp::create(l.b, at[0], l.index(kBlockRows));
       Value size = arith::MinSIOp::create(
           l.b, arith::SubIOp::create(l.b, l.asIndex(count), first),
-          l.index(kWalks));
+          l.index(kBlockRows));
       return SmallVector<Value>{addBlock(carried[0], first, size, from, to)};
     };
     return loopNest(l, numBlocks, all, block, /*numParallel=*/1);
@@ -418,12 +414,18 @@ Value TreeWalker::blocksOfRows(Value sums, OpFoldResult count) {
 
 Value TreeWalker::addBlock(Value sums, Value first, Value size, Value fromTree,
                            Value toTree) {
+  // All targets of a row lie together: blocks of rows are apart in memory, and
+  // threads can share them.
   Value own = l.slice(sums, sumPlace(first), sumDims(size));
+  if (!rowsFirst())
+    own = l.transpose(own, {1, 0});
   Value count = arith::SubIOp::create(l.b, toTree, fromTree);
   own = loopOver(count, own, [&](Value number, ValueRange carried) {
     Value tree = arith::AddIOp::create(l.b, fromTree, number);
     return SmallVector<Value>{addTree(tree, carried[0], first, size)};
   })[0];
+  if (!rowsFirst())
+    own = l.transpose(own, {1, 0});
   return l.insert(own, sums, sumPlace(first), sumDims(size));
 }
 
@@ -573,8 +575,8 @@ SmallVector<Value> TreeWalker::ownSums(Value sums, Value row) {
       own.push_back(no);
     return own;
   }
-  own.push_back(sliceDropping(l, sums, sumPlace(row), sumDims(l.fold(1)),
-                              {rowsFirst() ? 0 : 1}));
+  own.push_back(
+      sliceDropping(l, sums, sumPlace(row), sumDims(l.fold(1)), {0}));
   if (hasFlags())
     own.push_back(l.filled(l.fold(trees.numTargets), no));
   return own;
@@ -583,9 +585,8 @@ SmallVector<Value> TreeWalker::ownSums(Value sums, Value row) {
 Value TreeWalker::insertSums(Value own, Value sums, Value row) {
   if (trees.numTargets == 1)
     return tensor::InsertOp::create(l.b, own, sums,
-                                    ValueRange{l.index(0), row});
-  return l.insert(own, sums, sumPlace(row), sumDims(l.fold(1)), {},
-                  {rowsFirst() ? 0 : 1});
+                                    ValueRange{row, l.index(0)});
+  return l.insert(own, sums, sumPlace(row), sumDims(l.fold(1)), {}, {0});
 }
 
 /// The sums with those of the rows from `first` on, row by row.
@@ -614,7 +615,7 @@ Value TreeWalker::singleRows(Value sums, OpFoldResult first) {
 OpFoldResult TreeWalker::countOfBlocks() {
   if (l.forKernels || packed.kind == PackedTrees::Some)
     return l.fold(0);
-  OpFoldResult rest = remainder(l, numRows, l.fold(kWalks));
+  OpFoldResult rest = remainder(l, numRows, l.fold(kBlockRows));
   int64_t least = isAlone ? kLeastRowsOfUneven : kLeastRows;
   Value areFew = compare(l, IP::slt, rest, l.fold(least));
   return l.sub(numRows, select(l, areFew, rest, l.fold(0)));
@@ -628,9 +629,7 @@ Value TreeWalker::scores() {
   std::optional<int64_t> known = getConstantIntValue(inBlocks);
   if (!known || known != getConstantIntValue(numRows))
     sums = singleRows(sums, inBlocks);
-  if (trees.numTargets == 1)
-    return reshapeByGroups(l, sums, {numRows, l.fold(1)});
-  return rowsFirst() ? sums : l.transpose(sums, {1, 0});
+  return sums;
 }
 
 Value loopc::treeScores(NodeLowering &l, const Trees &trees,

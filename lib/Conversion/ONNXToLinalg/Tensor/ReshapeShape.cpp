@@ -64,8 +64,11 @@ OpFoldResult ReshapeShape::copiedIfZero(OpFoldResult value, int64_t k) {
   if (isSameNumber(value, source[k]))
     return value;
   Value isZero = compare(l, IP::eq, value, l.fold(0));
-  if (isInferring || !isProductOfExtents(value, source))
+  if (isInferring || !isProductOfExtents(value, source)) {
+    left[k] = select(l, isZero, l.fold(1), source[k]);
+    factors[k] = select(l, isZero, l.fold(1), value);
     return select(l, isZero, source[k], value);
+  }
   // 0 stands for no extent here, it is one: what is reshaped is empty. If the
   // input has another extent in this place the result has elements, which is
   // an error, or no elements for another extent that is 0, too. The second is
@@ -87,8 +90,12 @@ FailureOr<OpFoldResult> ReshapeShape::given(OpFoldResult value, int64_t k) {
   std::optional<int64_t> constant = getConstantIntValue(value);
   if (constant && *constant != 0)
     return value;
-  if (k < rank)
-    return constant ? source[k] : copiedIfZero(value, k);
+  if (k < rank && !constant)
+    return copiedIfZero(value, k);
+  if (k < rank) {
+    left[k] = factors[k] = l.fold(1);
+    return source[k];
+  }
   if (constant)
     return l.refuse("element " + Twine(k) +
                     " of the shape is 0, but the input has rank " +
@@ -134,10 +141,39 @@ static OpFoldResult countElements(NodeLowering &l,
   return count;
 }
 
+/// `dims` with 1 where one is 0.
+static Dims leaveOutZeros(NodeLowering &l, Dims dims) {
+  for (OpFoldResult &extent : dims)
+    extent = maxSigned(l, extent, l.fold(1));
+  return dims;
+}
+
+ReshapeShape::Rest ReshapeShape::inferExtent(const Dims &ours,
+                                             const Dims &theirs) {
+  OpFoldResult count = l.product(ours), known = countElements(l, theirs);
+  std::optional<int64_t> constant = getConstantIntValue(known);
+  Value fits = compare(l, IP::ne, known, l.fold(0));
+  if (allowZero && (!constant || *constant == 0)) {
+    // PyTorch writes the extent of a batch, which a run may find 0, beside -1.
+    // ONNX leaves open what -1 is there; as in onnxruntime it is what it would
+    // be for a batch that is not empty.
+    Value isEmpty = compare(l, IP::eq, known, l.fold(0));
+    count = select(l, isEmpty, l.product(leaveOutZeros(l, ours)), count);
+    known =
+        select(l, isEmpty, countElements(l, leaveOutZeros(l, theirs)), known);
+    fits = either(l, fits, compare(l, IP::eq, l.product(source), l.fold(0)));
+  }
+  // Division by zero is kept out of the way; it does not fit.
+  OpFoldResult divisor = maxSigned(l, known, l.fold(1));
+  fits = both(l, fits,
+              compare(l, IP::eq, remainder(l, count, divisor), l.fold(0)));
+  return {fits, quotient(l, count, divisor)};
+}
+
 void ReshapeShape::resolveInferred(int64_t position) {
-  Dims ours = source, theirs = dims;
+  Dims ours = left, theirs = factors, given = dims;
   theirs.erase(theirs.begin() + position);
-  Dims given = theirs;
+  given.erase(given.begin() + position);
   cancel(ours, theirs);
   OpFoldResult count = l.product(ours), known = countElements(l, theirs);
   dims[position] = count;
@@ -145,43 +181,39 @@ void ReshapeShape::resolveInferred(int64_t position) {
   isProven = !isConstantIntValue(count, 0);
   if (isConstantIntValue(known, 1))
     return;
-  // Division by zero is kept out of the way; the check below has refused it.
-  OpFoldResult divisor = maxSigned(l, known, l.fold(1));
-  Value fits =
-      both(l, compare(l, IP::ne, known, l.fold(0)),
-           compare(l, IP::eq, remainder(l, count, divisor), l.fold(0)));
+  Rest rest = inferExtent(ours, theirs);
   l.check(
-      fits,
+      rest.fits,
       "cannot reshape: {} elements are not divided evenly by the {} "
       "elements of the given dimensions",
       ValueRange{l.asIndex(l.product(source)), l.asIndex(l.product(given))});
-  dims[position] = quotient(l, count, divisor);
+  dims[position] = rest.extent;
   // A check that failed at compile time proves nothing.
-  isProven &= getConstantIntValue(known) && !matchPattern(fits, m_Zero());
+  isProven &= getConstantIntValue(known) && !matchPattern(rest.fits, m_Zero());
 }
 
 /// Some run-time extents may turn out to be -1.
 void ReshapeShape::resolveRunTime(const llvm::SmallBitVector &maybeInferred) {
   OpFoldResult inferred = l.fold(0);
-  Dims known = dims;
   SmallVector<Value> isInferred(dims.size());
   for (unsigned k : maybeInferred.set_bits()) {
     isInferred[k] = compare(l, IP::eq, dims[k], l.fold(-1));
     inferred = l.add(inferred, select(l, isInferred[k], l.fold(1), l.fold(0)));
-    known[k] = select(l, isInferred[k], l.fold(1), dims[k]);
-    known[k] = requireNonNegative(l, known[k],
-                                  "element " + Twine(k) + " of the shape");
+    dims[k] =
+        requireNonNegative(l, select(l, isInferred[k], l.fold(1), dims[k]),
+                           "element " + Twine(k) + " of the shape");
+    factors[k] = select(l, isInferred[k], l.fold(1), factors[k]);
   }
   l.check(compare(l, IP::ule, inferred, l.fold(1)),
           "the shape holds -1 more than once");
-  OpFoldResult count = l.product(source), others = countElements(l, known);
-  l.check(either(l, compare(l, IP::eq, inferred, l.fold(0)),
-                 compare(l, IP::ne, others, l.fold(0))),
-          "the shape holds both -1 and 0 elements");
-  OpFoldResult rest = quotient(l, count, maxSigned(l, others, l.fold(1)));
+  Rest rest = inferExtent(left, factors);
+  l.check(either(l, compare(l, IP::eq, inferred, l.fold(0)), rest.fits),
+          "cannot reshape: {} elements are not divided evenly by the {} "
+          "elements of the given dimensions",
+          ValueRange{l.asIndex(l.product(left)),
+                     l.asIndex(countElements(l, factors))});
   for (unsigned k : maybeInferred.set_bits())
-    known[k] = select(l, isInferred[k], rest, known[k]);
-  dims = known;
+    dims[k] = select(l, isInferred[k], rest.extent, dims[k]);
 }
 
 void ReshapeShape::compareCounts() {
@@ -201,7 +233,8 @@ void ReshapeShape::compareCounts() {
 LogicalResult ReshapeShape::resolve(Dims target) {
   std::optional<int64_t> inferred;
   llvm::SmallBitVector maybeInferred(target.size());
-  dims = target;
+  dims = factors = target;
+  left = source;
   isInferring = llvm::any_of(
       target, [](OpFoldResult extent) { return !isKnownNonNegative(extent); });
   for (auto [k, value] : llvm::enumerate(target)) {

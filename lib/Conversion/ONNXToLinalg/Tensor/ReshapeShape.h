@@ -36,12 +36,23 @@ private:
   /// What stands for `value` at `k` where a run may find it 0.
   mlir::OpFoldResult copiedIfZero(mlir::OpFoldResult value, int64_t k);
   void cancel(Dims &ours, Dims &theirs);
+  /// The extent that -1 stands for, and whether the elements of the input can
+  /// be divided so.
+  struct Rest {
+    mlir::Value fits;
+    mlir::OpFoldResult extent;
+  };
+  /// Of the extents `ours` of the input where the target has `theirs` and -1.
+  Rest inferExtent(const Dims &ours, const Dims &theirs);
   void resolveInferred(int64_t position);
   void resolveRunTime(const llvm::SmallBitVector &maybeInferred);
   void compareCounts();
 
   NodeLowering &l;
   Dims source;
+  /// The extents of both sides that are not known to be copied by a 0, which
+  /// are 1 where they are: an axis that is copied is no factor of what -1 is.
+  Dims left, factors;
   bool allowZero;
   /// True if an element of the target is -1 as far as is known.
   bool isInferring = false;

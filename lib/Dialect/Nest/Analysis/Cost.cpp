@@ -11,6 +11,7 @@
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -238,4 +239,48 @@ void loopc::hoistBounds(scf::ForOp nest) {
          {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()})
       hoistBound(bound, nest);
   });
+}
+
+//===----------------------------------------------------------------------===//
+// What comes from memory
+//===----------------------------------------------------------------------===//
+
+/// Bytes that arrive from a second or third cache while an instruction is
+/// executed.
+static constexpr double kBytesOfInstruction = 4;
+
+/// True if `index` is computed of what is read from memory: which part of a
+/// table is read nobody knows.
+static bool isLookedUp(Value index, unsigned depth = 8) {
+  Operation *op = index.getDefiningOp();
+  if (!op)
+    return false;
+  if (depth == 0 || !isMemoryEffectFree(op))
+    return true;
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isLookedUp(operand, depth - 1);
+  });
+}
+
+double loopc::countStreaming(scf::ForOp nest) {
+  llvm::SmallPtrSet<Value, 4> seen;
+  double bytes = 0;
+  nest->walk([&](Operation *op) {
+    Access access = getAccess(op);
+    if (!access.buffer || access.writes || access.isAnywhere ||
+        llvm::any_of(access.place,
+                     [](Value index) { return isLookedUp(index); }))
+      return;
+    Value root = getViewRoot(access.buffer);
+    auto type = dyn_cast<MemRefType>(root.getType());
+    if (!type || !type.hasStaticShape() ||
+        !type.getElementType().isIntOrFloat() ||
+        !nest.isDefinedOutsideOfLoop(root) || !seen.insert(root).second)
+      return;
+    int64_t size =
+        type.getNumElements() * type.getElementTypeBitWidth() / CHAR_BIT;
+    if (size > CpuModel::kFirstCache)
+      bytes += size;
+  });
+  return bytes / kBytesOfInstruction;
 }

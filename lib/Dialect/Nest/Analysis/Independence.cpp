@@ -44,9 +44,9 @@ static Value getWritten(Operation *op) {
   return access.writes ? access.buffer : Value();
 }
 
-memref::AllocOp loopc::findWrittenPrivately(Operation *op, scf::ForOp nest) {
+Value loopc::findWrittenPrivately(Operation *op, scf::ForOp nest) {
   Value buffer = getWritten(op);
-  return buffer ? findPrivateMemory(buffer, nest) : memref::AllocOp();
+  return buffer ? findPrivateMemory(buffer, nest) : Value();
 }
 
 /// True for what a nest on several threads may hold.
@@ -61,21 +61,23 @@ static bool onlyFrees(Operation *user) {
   return isa<memref::DeallocOp, memref::DimOp>(user);
 }
 
-memref::AllocOp loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
+Value loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
   while (Operation *op = buffer.getDefiningOp()) {
     auto view = dyn_cast<ViewLikeOpInterface>(op);
     if (!view || !nest->isAncestor(op))
       break;
     buffer = view.getViewSource();
   }
-  auto alloc = buffer.getDefiningOp<memref::AllocOp>();
-  if (!alloc || !alloc->hasAttr(kPrivateAttrName) ||
-      !alloc.getType().hasStaticShape() || nest->isAncestor(alloc))
+  Operation *alloc = buffer.getDefiningOp();
+  if (!isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(alloc) ||
+      !alloc->hasAttr(kPrivateAttrName) ||
+      !cast<MemRefType>(buffer.getType()).hasStaticShape() ||
+      nest->isAncestor(alloc))
     return {};
   for (Operation *user : alloc->getUsers())
     if (!nest->isAncestor(user) && !onlyFrees(user))
       return {};
-  return alloc;
+  return buffer;
 }
 
 Operation *loopc::findUnsharedOp(scf::ForOp nest, bool mayAllocate) {

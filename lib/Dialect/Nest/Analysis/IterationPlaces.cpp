@@ -344,9 +344,9 @@ IterationPlaces::rangeOf(memref::SubViewOp view, size_t axis,
 }
 
 /// Makes `place` in `view` one in what that is a view of. Where axes of more
-/// than one element were put together, it may be all along each of them; false
-/// where their extents are not known.
-bool IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
+/// than one element were put together, it may be all along each of them: along
+/// one of open extent nothing is known of it.
+void IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
                                      Place &place) {
   ArrayRef<int64_t> shape = view.getSrcType().getShape();
   SmallVector<Sum, 1> indices(shape.size());
@@ -362,14 +362,14 @@ bool IterationPlaces::enterCollapsed(memref::CollapseShapeOp view,
     }
     for (int64_t axis : several) {
       if (ShapedType::isDynamic(shape[axis]))
-        return false;
-      extents[axis] = shape[axis];
+        indices[axis].isOther = true;
+      else
+        extents[axis] = shape[axis];
     }
   }
   place.indices = std::move(indices);
   place.extents = std::move(extents);
   place.base = view.getSrc();
-  return true;
 }
 
 /// Makes `place` in `view` one in what that is a view of, if axes of one
@@ -490,8 +490,10 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access,
       continue;
     }
     if (auto view = dyn_cast<memref::CollapseShapeOp>(op);
-        view && entersCollapsed && enterCollapsed(view, place))
+        view && entersCollapsed) {
+      enterCollapsed(view, place);
       continue;
+    }
     if (auto view = dyn_cast<memref::ExpandShapeOp>(op);
         view && enterExpanded(view, place))
       continue;

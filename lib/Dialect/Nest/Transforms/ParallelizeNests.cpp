@@ -62,7 +62,7 @@ static constexpr double kGuessedTrips = 8;
 static constexpr double kCallWork = 4096;
 /// The same of nests that are shared out where what is around them turns out to
 /// have one iteration: code for another function is compiled.
-static constexpr double kWorthFunction = 16 * kCallWork;
+static constexpr double kWorthFunction = 12 * kCallWork;
 /// In a loop the threads are awake from the iteration before: so many times
 /// less work pays.
 static constexpr double kAwakeShare = 64;
@@ -159,7 +159,9 @@ public:
         largeWork(minWork),
         minWork(minWork / (isInLoop ? kAwakeShare : kLaterShare)),
         minPiece(minPiece / (isInLoop ? kAwakeShare : kLaterShare)),
-        estimate(nest, makeRules()), work(estimate.of(nest)) {}
+        estimate(nest, makeRules()), work(estimate.of(nest)) {
+    work.known += countStreaming(nest);
+  }
 
   /// False where there is too little work, whatever the run brings, or where
   /// the nest would have to be there twice and `mayBeTwice` is not set.
@@ -225,7 +227,7 @@ private:
   SmallVector<Value> captures;
   SmallVector<Operation *> constants;
   /// What each thread has its own of.
-  SmallVector<memref::AllocOp> privates;
+  SmallVector<Value> privates;
   bool canFail = false;
 };
 } // namespace
@@ -326,21 +328,23 @@ func::FuncOp NestParallelizer::makeFunction(const Twine &suffix,
 
 /// What the nest writes and only then reads, on the stack of the thread.
 void NestParallelizer::makePrivateMemory(IRMapping &mapping) {
-  for (memref::AllocOp alloc : privates)
-    mapping.map(alloc.getResult(),
-                memref::AllocaOp::create(b, alloc.getType(),
-                                         b.getI64IntegerAttr(kAlignment))
-                    .getResult());
+  for (Value buffer : privates) {
+    auto alloca = memref::AllocaOp::create(
+        b, cast<MemRefType>(buffer.getType()), b.getI64IntegerAttr(kAlignment));
+    // Nests within may be shared out in turn.
+    alloca->setAttr(kPrivateAttrName, b.getUnitAttr());
+    mapping.map(buffer, alloca.getResult());
+  }
 }
 
 /// Frees what nobody uses now that the nest is a function.
 void NestParallelizer::dropPrivateMemory() {
-  for (memref::AllocOp alloc : privates) {
-    if (!llvm::all_of(alloc->getUsers(), llvm::IsaPred<memref::DeallocOp>))
+  for (Value buffer : privates) {
+    if (!llvm::all_of(buffer.getUsers(), llvm::IsaPred<memref::DeallocOp>))
       continue;
-    for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+    for (Operation *user : llvm::make_early_inc_range(buffer.getUsers()))
       user->erase();
-    alloc.erase();
+    buffer.getDefiningOp()->erase();
   }
 }
 
@@ -352,9 +356,9 @@ func::FuncOp NestParallelizer::makeBody() {
   for (Value count : ArrayRef(trips).drop_front())
     found.add(count);
   nest->walk([&](Operation *op) {
-    if (memref::AllocOp alloc = findWrittenPrivately(op, nest);
-        alloc && found.values.remove(alloc.getResult()))
-      privates.push_back(alloc);
+    if (Value buffer = findWrittenPrivately(op, nest);
+        buffer && found.values.remove(buffer))
+      privates.push_back(buffer);
   });
   captures.assign(found.values.begin(), found.values.end());
   constants.assign(found.constants.begin(), found.constants.end());

@@ -107,6 +107,10 @@ private:
   WorkRules rules;
 };
 
+/// What it takes to read the operands of `nest` that no first cache holds, as a
+/// number of instructions: each core reads its part as fast as one reads all.
+double countStreaming(mlir::scf::ForOp nest);
+
 /// True for a loop of scalars without loops in it, which LLVM may vectorise.
 bool isOfScalars(mlir::scf::ForOp loop);
 

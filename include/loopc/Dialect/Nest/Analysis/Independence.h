@@ -21,12 +21,10 @@ bool isPlainOp(mlir::Operation *op);
 
 /// The memory that `buffer`, used in `nest`, is a view of, if each thread that
 /// runs iterations of it may have its own (Parallel.h); else null.
-mlir::memref::AllocOp findPrivateMemory(mlir::Value buffer,
-                                        mlir::scf::ForOp nest);
+mlir::Value findPrivateMemory(mlir::Value buffer, mlir::scf::ForOp nest);
 
 /// The same of the memory that `op`, in `nest`, writes to.
-mlir::memref::AllocOp findWrittenPrivately(mlir::Operation *op,
-                                           mlir::scf::ForOp nest);
+mlir::Value findWrittenPrivately(mlir::Operation *op, mlir::scf::ForOp nest);
 
 /// An operation in `nest` that threads cannot run at the same time, whatever it
 /// touches; null where there is none. Threads of a run can allocate memory, and

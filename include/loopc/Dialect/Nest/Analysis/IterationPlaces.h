@@ -136,7 +136,7 @@ private:
   std::optional<Range> rangeOf(mlir::memref::SubViewOp view, size_t axis,
                                mlir::Operation *at) const;
 
-  static bool enterCollapsed(mlir::memref::CollapseShapeOp view, Place &place);
+  static void enterCollapsed(mlir::memref::CollapseShapeOp view, Place &place);
   static bool enterExpanded(mlir::memref::ExpandShapeOp view, Place &place);
   bool isWithin(const Sum &index, int64_t length, int64_t extent) const;
   bool enterStrided(mlir::memref::ReinterpretCastOp view, Place &place) const;
