@@ -35,6 +35,7 @@ void loopc::registerAllDialects(mlir::DialectRegistry &registry) {
   registerSliceSubsetModels(registry);
   registerConcatBufferizationModel(registry);
   registerYieldBufferizationModel(registry);
+  registerVectorWriteModel(registry);
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   registry.insert<LoopcDialect, device::DeviceDialect, list::ListDialect,

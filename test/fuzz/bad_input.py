@@ -226,7 +226,8 @@ def _runs_of(text: str) -> list[list[str]]:
     """The passes that lit gives a file to, with their options."""
     lines = re.sub(r"\\\n// RUN:", "", text)
     runs = re.findall(r"^// RUN:.*?\bloopc-opt\b([^|]*)", lines, re.M)
-    words = [[word for word in shlex.split(run) if re.match(r"--?[a-z]", word)] for run in runs]
+    whole = [run for run in runs if run.count("'") % 2 == 0 and run.count('"') % 2 == 0]
+    words = [[word for word in shlex.split(run) if re.match(r"--?[a-z]", word)] for run in whole]
     return [
         [
             word

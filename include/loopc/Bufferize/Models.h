@@ -37,6 +37,12 @@ void registerSliceSubsetModels(mlir::DialectRegistry &registry);
 /// a case yields would be written through the result.
 void registerYieldBufferizationModel(mlir::DialectRegistry &registry);
 
+/// Registers a model of BufferizableOpInterface for vector.transfer_write,
+/// before that of MLIR, so that it counts. MLIR's (22) compares the first axes
+/// of the tensor with those of the vector, and asks for no mask operand: what a
+/// tensor has elsewhere would be lost where it is copied.
+void registerVectorWriteModel(mlir::DialectRegistry &registry);
+
 namespace loop {
 
 /// Registers models of BufferizableOpInterface for the loop dialect.

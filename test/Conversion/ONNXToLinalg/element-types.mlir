@@ -88,3 +88,33 @@ func.func @folded() -> (tensor<1xui8>, tensor<2xi4>) {
   %b = arith.constant dense<[-8, 7]> : tensor<2xi4>
   return %a, %b : tensor<1xui8>, tensor<2xi4>
 }
+
+// -----
+
+// Integers of four bits, with which MLIR computes, are bytes: what is beyond
+// the bits is cut off, and what reads them without a sign sees none.
+// CHECK-LABEL: func.func @narrow
+// CHECK: ^bb0(%[[X:.*]]: i64, %{{.*}}: i64, %{{.*}}: i64):
+// CHECK: %[[CUT:.*]] = arith.trunci %[[X]] : i64 to i8
+// CHECK: %[[HIGH:.*]] = arith.shli %[[CUT]], %[[FOUR:.*]] : i8
+// CHECK: %[[N:.*]] = arith.shrsi %[[HIGH]], %[[FOUR]] : i8
+// CHECK: %[[SUM:.*]] = arith.addi %[[N]], %{{.*}} : i8
+// CHECK: %[[AGAIN:.*]] = arith.shli %[[SUM]], %[[FOUR]] : i8
+// CHECK: %[[S:.*]] = arith.shrsi %[[AGAIN]], %[[FOUR]] : i8
+// CHECK: %[[SIGNED:.*]] = arith.extsi %[[S]] : i8 to i64
+// CHECK: %[[BITS:.*]] = arith.andi %[[S]], %{{.*}} : i8
+// CHECK: %[[UNSIGNED:.*]] = arith.extui %[[BITS]] : i8 to i64
+// CHECK: linalg.yield %[[SIGNED]], %[[UNSIGNED]] : i64, i64
+func.func @narrow(%x: tensor<4xi64>) -> (tensor<4xi64>, tensor<4xi64>) {
+  %e = tensor.empty() : tensor<4xi64>
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%x : tensor<4xi64>) outs(%e, %e : tensor<4xi64>, tensor<4xi64>) {
+  ^bb0(%in: i64, %o: i64, %p: i64):
+    %three = arith.constant 3 : i4
+    %n = arith.trunci %in : i64 to i4
+    %s = arith.addi %n, %three : i4
+    %w = arith.extsi %s : i4 to i64
+    %u = arith.extui %s : i4 to i64
+    linalg.yield %w, %u : i64, i64
+  } -> (tensor<4xi64>, tensor<4xi64>)
+  return %r#0, %r#1 : tensor<4xi64>, tensor<4xi64>
+}

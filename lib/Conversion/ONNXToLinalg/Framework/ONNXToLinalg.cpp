@@ -35,6 +35,104 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
+/// The bits of an integer of fewer than a byte, or of elements that are such;
+/// 0 for others.
+static unsigned narrowBits(Type type) {
+  auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+  return integer && toSignless(integer) != integer && integer.getWidth() < 8
+             ? integer.getWidth()
+             : 0;
+}
+
+namespace {
+/// An operation of arith on integers of fewer bits than the bytes that hold
+/// them: extended by their sign.
+struct NarrowOperation {
+  Operation *op;
+  SmallVector<unsigned> operands, results; ///< bits; 0 for others
+};
+} // namespace
+
+/// Finds such operations that a model in MLIR has; nothing, with an error,
+/// where one computes with what is no number any more.
+static FailureOr<SmallVector<NarrowOperation>>
+findNarrowOperations(func::FuncOp function) {
+  SmallVector<NarrowOperation> found;
+  WalkResult result = function.walk([&](Operation *op) {
+    if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+        isa<arith::ConstantOp, arith::SelectOp>(op))
+      return WalkResult::advance();
+    SmallVector<Type> types(op->getOperandTypes());
+    llvm::append_range(types, op->getResultTypes());
+    auto isBits = [](Type type) {
+      Type element = getElementTypeOrSelf(type);
+      return (isa<FloatType>(element) && toSignless(element) != element) ||
+             (isa<ShapedType>(type) && narrowBits(type));
+    };
+    bool countsBits = isa<math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+                          math::CtPopOp, arith::AddUIExtendedOp,
+                          arith::MulSIExtendedOp, arith::MulUIExtendedOp>(op) &&
+                      llvm::any_of(types, narrowBits);
+    if (countsBits || llvm::any_of(types, isBits)) {
+      emitError(op->getLoc(), Diag::LoweringFailed)
+          << "'" << op->getName() << "' of " << types.front()
+          << " is not compiled: convert it to more bits before";
+      return WalkResult::interrupt();
+    }
+    if (llvm::none_of(types, narrowBits))
+      return WalkResult::advance();
+    NarrowOperation narrow{op, {}, {}};
+    for (Type type : op->getOperandTypes())
+      narrow.operands.push_back(narrowBits(type));
+    for (Type type : op->getResultTypes())
+      narrow.results.push_back(narrowBits(type));
+    found.push_back(narrow);
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  return found;
+}
+
+/// `value`, a byte, with what is beyond `bits` bits cut off, and extended by
+/// the sign or by zeros.
+static Value extendBits(OpBuilder &b, Value value, unsigned bits,
+                        bool isSigned) {
+  Location loc = value.getLoc();
+  auto constant = [&](int64_t number) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(number));
+  };
+  if (!isSigned)
+    return arith::AndIOp::create(b, loc, value, constant((1 << bits) - 1));
+  Value shift = constant(8 - bits);
+  return arith::ShRSIOp::create(
+      b, loc, arith::ShLIOp::create(b, loc, value, shift), shift);
+}
+
+/// Computes `narrow`, whose integers are bytes now, as it did with its bits.
+static void computeNarrow(const NarrowOperation &narrow) {
+  Operation *op = narrow.op;
+  OpBuilder b(op);
+  bool areUnsigned =
+      isa<arith::ExtUIOp, arith::DivUIOp, arith::RemUIOp, arith::CeilDivUIOp,
+          arith::ShRUIOp, arith::UIToFPOp, arith::IndexCastUIOp>(op);
+  for (auto [operand, bits] :
+       llvm::zip_equal(op->getOpOperands(), narrow.operands))
+    if (bits && areUnsigned)
+      operand.set(extendBits(b, operand.get(), bits, /*isSigned=*/false));
+  b.setInsertionPointAfter(op);
+  for (auto [result, bits] :
+       llvm::zip_equal(op->getResults(), narrow.results)) {
+    // What is made of two by their bits, or is one of them, is extended.
+    if (!bits || isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp, arith::MaxSIOp,
+                     arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(op))
+      continue;
+    Value cut = extendBits(b, result, bits, /*isSigned=*/true);
+    result.replaceAllUsesExcept(
+        cut, cut.getDefiningOp()->getOperand(0).getDefiningOp());
+  }
+}
+
 /// Gives `value` the type `type` as its users know it: static shape
 /// information is cast away or in, signs by an unrealized cast.
 static Value castToType(OpBuilder &b, Location loc, Value value, Type type) {
@@ -199,7 +297,8 @@ struct ConvertONNXToLinalg
       if (none->use_empty())
         none->erase();
     });
-    makeSignless(function);
+    if (makeSignless(function).failed())
+      return signalPassFailure();
     function.walk(branchAgain);
     hoistChecks(function);
   }
@@ -409,16 +508,27 @@ struct ConvertONNXToLinalg
   }
 
   /// Retypes every value and drops the casts between signs.
-  void makeSignless(func::FuncOp function) {
+  LogicalResult makeSignless(func::FuncOp function) {
+    FailureOr<SmallVector<NarrowOperation>> narrow =
+        findNarrowOperations(function);
+    if (mlir::failed(narrow))
+      return failure();
     auto retype = [](Value value) {
       value.setType(toSignless(value.getType()));
     };
     SmallVector<Operation *> casts;
     function.walk([&](Operation *op) {
       // Folds before the pass make constants of the model's types.
-      if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
         if (auto elements = dyn_cast<ElementsAttr>(constant.getValue()))
           constant.setValueAttr(cast<TypedAttr>(toSignless(elements)));
+        else if (unsigned bits = narrowBits(constant.getType()))
+          constant.setValueAttr(Builder(op).getI8IntegerAttr(
+              cast<IntegerAttr>(constant.getValue())
+                  .getValue()
+                  .trunc(bits)
+                  .getSExtValue()));
+      }
       llvm::for_each(op->getResults(), retype);
       for (Region &region : op->getRegions())
         for (Block &block : region)
@@ -431,6 +541,7 @@ struct ConvertONNXToLinalg
         op->getResult(0).replaceAllUsesWith(op->getOperand(0));
         op->erase();
       }
+    llvm::for_each(*narrow, computeNarrow);
     describePorts(function);
     Builder b(&getContext());
     FunctionType type = function.getFunctionType();
@@ -438,6 +549,7 @@ struct ConvertONNXToLinalg
     SmallVector<Type> inputs(llvm::map_range(type.getInputs(), signless));
     SmallVector<Type> results(llvm::map_range(type.getResults(), signless));
     function.setFunctionType(b.getFunctionType(inputs, results));
+    return success();
   }
 
   /// What NodeLowering is told.

@@ -8,9 +8,33 @@
 
 #include "loopc/Dialect/Loop/IR/CanonicalPatterns.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace loopc::loop;
+
+namespace {
+/// index_cast(index_cast(x))  ->  x, of x's type and through one that holds all
+/// of its numbers. Upstream's does it through one of fewer bits, too.
+template <typename CastOp> struct DropIndexCasts : OpRewritePattern<CastOp> {
+  using OpRewritePattern<CastOp>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CastOp cast,
+                                PatternRewriter &rewriter) const override {
+    auto bitsOf = [](Value value) {
+      Type type = getElementTypeOrSelf(value);
+      return type.isIndex() ? 64u : type.getIntOrFloatBitWidth();
+    };
+    auto before = cast.getIn().template getDefiningOp<CastOp>();
+    if (!before || before.getIn().getType() != cast.getType() ||
+        bitsOf(before.getIn()) > bitsOf(cast.getIn()))
+      return failure();
+    rewriter.replaceOp(cast, before.getIn());
+    return success();
+  }
+};
+} // namespace
 
 FrozenRewritePatternSet CanonicalPatterns::get(MLIRContext *context) {
   auto &own = *context->getLoadedDialect<LoopDialect>()
@@ -25,12 +49,17 @@ FrozenRewritePatternSet CanonicalPatterns::get(MLIRContext *context) {
     dialect->getCanonicalizationPatterns(all);
   for (RegisteredOperationName operation : operations)
     operation.getCanonicalizationPatterns(all, context);
-  // SuccessorInputs.cpp and BranchConditions.cpp have what they do.
-  static const std::string squares[] = {
+  // SuccessorInputs.cpp and BranchConditions.cpp have what the first ones do,
+  // without squares; the last ones take away conversions that cut a number.
+  all.add<DropIndexCasts<arith::IndexCastOp>,
+          DropIndexCasts<arith::IndexCastUIOp>>(context);
+  static const std::string others[] = {
       "(anonymous namespace)::ConditionPropagation",
       "(anonymous namespace)::MakeRegionBranchOpSuccessorInputsDead",
-      "(anonymous namespace)::RemoveDuplicateSuccessorInputUses"};
-  own.patterns = FrozenRewritePatternSet(std::move(all), squares);
+      "(anonymous namespace)::RemoveDuplicateSuccessorInputUses",
+      "(anonymous namespace)::IndexCastOfIndexCast",
+      "(anonymous namespace)::IndexCastUIOfIndexCastUI"};
+  own.patterns = FrozenRewritePatternSet(std::move(all), others);
   own.numOperations = operations.size();
   return own.patterns;
 }
