@@ -625,6 +625,28 @@ class Flatten(Op):
         return (data.reshape(math.prod(data.shape[:at]), math.prod(data.shape[at:])),)
 
 
+class Reshape(Op):
+    """-1 is what is left of the axes that 0 does not copy: one that it copies may be empty."""
+
+    def _run(
+        self, data: np.ndarray, shape: np.ndarray, allowzero: int | None = None, **_: Any
+    ) -> tuple[Value]:
+        wanted, own = np.asarray(shape).tolist(), list(data.shape)
+        copied = [k for k, extent in enumerate(wanted) if extent == 0]
+        # The library sets the attribute where the version of the operator has it.
+        if getattr(self, "allowzero", 0) if allowzero is None else allowzero:
+            copied = []
+        if copied and copied[-1] >= data.ndim:
+            raise ReferenceError_(f"Reshape: 0 at {copied[-1]}, the input has rank {data.ndim}")
+        left = math.prod(extent for k, extent in enumerate(own) if k not in copied)
+        others = math.prod(e for k, e in enumerate(wanted) if k not in copied and e != -1)
+        for k in copied:
+            wanted[k] = own[k]
+        if -1 in wanted and others > 0 and left % others == 0:
+            wanted[wanted.index(-1)] = left // others
+        return (data.reshape(wanted),)
+
+
 class LogSoftmax(Op):
     """The library takes the logarithm of the quotient, which is 0 far below the largest element."""
 
@@ -640,4 +662,4 @@ class LogSoftmax(Op):
         return ((below - np.log(sums)).astype(data.dtype),)
 
 
-_OPERATORS = (If, Loop, Scan, Flatten, LogSoftmax, *COLLECTION_OPERATORS)
+_OPERATORS = (If, Loop, Scan, Flatten, Reshape, LogSoftmax, *COLLECTION_OPERATORS)

@@ -219,6 +219,10 @@ class Movement(Operators):
             if not self.has(9) and value.elem not in FLOATS:
                 return None
             return self.op(block, "Flatten", [value], value.elem, shape, axis=axis)
+        if not value.fixed and self.chance(0.4):
+            # What is left of the other axes, also where the first is empty.
+            shape = [value.shape[0], self.fresh("d")]
+            return self.op(block, "Reshape", [value, self.const(block, [0, -1])], value.elem, shape)
         if not value.fixed:
             # Fails where the number of elements is odd.
             rows = self.random.choice((1, 1, 2))

@@ -199,11 +199,37 @@ static bool slice(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+static int64_t flag(NodeContext &context, StringRef name, int64_t fallback) {
+  const AttributeProto *attribute = context.getAttribute(name.str());
+  return attribute ? attribute->i() : fallback;
+}
+
+/// True if a Reshape has -1 beside an axis without elements that a 0 copies:
+/// the library calls that an error, and -1 is what is left of the other axes.
+static bool infersBesideNothing(NodeContext &context) {
+  const TensorShapeProto *input = context.getInputShape(0);
+  const ::onnx::TensorProto *data = context.getInputData(1);
+  if (!input || !data || flag(context, "allowzero", 0))
+    return false;
+  std::vector<int64_t> wanted = ::onnx::ParseData<int64_t>(data);
+  bool copiesNothing = false;
+  for (auto [dim, extent] : llvm::zip(input->dim(), wanted))
+    copiesNothing |= extent == 0 && dim.has_dim_value() && dim.dim_value() == 0;
+  return copiesNothing && llvm::is_contained(wanted, -1);
+}
+
 /// Up to version 13 the library asks for constants. Version 14, which sees what
 /// dimensions the shape was computed from, has an attribute more, whose default
 /// is what there was before.
 static bool reshape(NodeContext &context, const OpSchema &schema) {
   static const OpSchema *const version14 = findSchema("", "Reshape", 14);
+  if (infersBesideNothing(context)) {
+    output(context, 0)
+        .set_elem_type(context.getInputType(0)->tensor_type().elem_type());
+    if (std::optional<int64_t> rank = lengthOf(context, 1))
+      setRank(context, *rank);
+    return true;
+  }
   if (leavesUnknown(context, schema.SinceVersion() < 14 ? *version14 : schema))
     if (std::optional<int64_t> rank = lengthOf(context, 1))
       setRank(context, *rank);
@@ -220,11 +246,6 @@ static bool concatOld(NodeContext &context, const OpSchema &) {
     context.addAttribute(std::move(axis));
   }
   return false;
-}
-
-static int64_t flag(NodeContext &context, StringRef name, int64_t fallback) {
-  const AttributeProto *attribute = context.getAttribute(name.str());
-  return attribute ? attribute->i() : fallback;
 }
 
 /// Reductions over axes that are an input. The rank stays with `keepdims`; else
