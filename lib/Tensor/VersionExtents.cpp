@@ -210,10 +210,13 @@ SmallVector<Chain> ChainFinder::find() {
   return std::move(chains);
 }
 
-/// True where a branch is between operations that compute, and none behind a
-/// product, which what follows would be kept from.
+/// True where a branch is between operations that compute, or in front of some
+/// whose results are put together, which are computed in their places then; and
+/// none behind a product, which what follows would be kept from.
 bool ChainVersion::match() {
-  bool isBetween = false;
+  bool isBetween = llvm::any_of(chain.links, [](Operation *link) {
+    return isa<tensor::InsertSliceOp>(link);
+  });
   for (Operation *link : chain.links) {
     auto branch = dyn_cast<scf::IfOp>(link);
     if (!branch)

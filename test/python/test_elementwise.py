@@ -429,3 +429,39 @@ def test_dropout():
     np.testing.assert_array_equal(y, np.where(mask, x / 0.5, 0))
     np.testing.assert_array_equal(run_node("Dropout", x, opset=6, is_test=1)[0], x)
     np.testing.assert_array_equal(run_node("Dropout", x, opset=7, ratio=0.3)[0], x)
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [(3, 5), (3, 5), (3, 5)],
+        [(3, 5), (1, 5), (3, 1)],
+        [(1, 1), (3, 5), (1, 5)],
+        [(3, 1), (3, 1), (3, 1)],
+        [(1, 1), (1, 1), (4, 1)],
+        [(0, 5), (1, 5), (0, 1)],
+        [(3, 5), (3, 5), (2, 5)],
+    ],
+)
+def test_chains_of_open_extents(shapes):
+    """(x + y) * z - x: extents that are equal have a version of their own, others broadcast."""
+    nodes = [
+        helper.make_node("Add", ["x", "y"], ["a"]),
+        helper.make_node("Mul", ["a", "z"], ["b"]),
+        helper.make_node("Sub", ["b", "x"], ["o"]),
+    ]
+    infos = [helper.make_tensor_value_info(n, 1, [f"{n}0", f"{n}1"]) for n in "xyz"]
+    graph = helper.make_graph(nodes, "g", infos, [helper.make_tensor_value_info("o", 1, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    session = loopc.InferenceSession(model.SerializeToString())
+    rng = np.random.default_rng(0)
+    x, y, z = (rng.standard_normal(shape).astype(np.float32) for shape in shapes)
+    feeds = {"x": x, "y": y, "z": z}
+    if shapes[2] == (2, 5):
+        with pytest.raises(loopc.RunError, match="do not broadcast"):
+            session.run(None, feeds)
+    else:
+        (result,) = session.run(None, feeds)
+        expected = (x + y) * z - x
+        assert result.shape == expected.shape
+        np.testing.assert_allclose(result, expected, rtol=1e-5, atol=1e-6)

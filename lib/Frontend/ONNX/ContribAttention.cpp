@@ -382,32 +382,61 @@ static std::string writeQAttention(const ContribCall &call) {
 // Rotary embeddings and GroupQueryAttention
 //===----------------------------------------------------------------------===//
 
-/// x [b, heads, s, size] of the input.
-static std::string writeRotaryInput(const ContribCall &call) {
-  if (call.getRank(0) == 4)
-    return "x = Identity(input)\n";
-  // Heads by their number, or by what the tables have for one.
-  std::string text;
-  if (int64_t heads = call.getInt("num_heads"))
-    text = llvm::formatv("shape = Constant<value_ints = [0, 0, {0}, -1]>()\n",
-                         heads);
+/// ONNX's RotaryEmbedding. The body of its definition moves heads behind the
+/// tokens and back again; here the tables get their axis where heads are.
+static std::string writeRotation(const ContribCall &call) {
+  std::optional<int64_t> rank = call.getRank(0);
+  if (rank != 3 && rank != 4)
+    return call.refuse("an input whose rank is not 3 or 4");
+  std::string text = "x = Identity(X)\n";
+  if (rank == 3) {
+    // Heads by their number, or by what the tables have for one.
+    int64_t heads = call.getInt("num_heads");
+    text = heads ? llvm::formatv("shape = Constant<value_ints = [0, 0, {0}, "
+                                 "-1]>()\n",
+                                 heads)
+                       .str()
+                 : "columns = Shape<start = -1>(cos_cache)\n"
+                   "shape = Concat<axis = 0>([0, 0, -1], columns + columns)\n";
+    text += "x = Reshape(X, shape)\n";
+  }
+  int64_t turned = call.getInt("rotary_embedding_dim");
+  if (turned)
+    text += llvm::formatv("length = Constant<value_ints = [{0}]>()\n"
+                          "size = Shape<start = 3>(x)\n"
+                          "lengths = Concat<axis = 0>(length, size - length)\n"
+                          "turned, rest = Split<axis = 3>(x, lengths)\n",
+                          turned);
   else
-    text = "half = Shape<start = 1>(cos_cache)\n"
-           "shape = Concat<axis = 0>([0, 0, -1], half + half)\n";
-  return text + "x = Transpose<perm = [0, 2, 1, 3]>(Reshape(input, shape))\n";
+    text += "turned = Identity(x)\nlength = Shape<start = 3>(x)\n";
+  text += "half = length / 2\n";
+  for (StringRef name : {"cos", "sin"})
+    text += llvm::formatv(
+        "{0}0 = {1}\n{0} = Unsqueeze(Slice({0}0, [0], half, [2]), [{2}])\n",
+        name,
+        llvm::formatv(call.has(3) ? "Gather({0}_cache, position_ids)"
+                                  : "Identity({0}_cache)",
+                      name),
+        rank == 4 ? 1 : 2);
+  bool areNeighbours = call.getInt("interleaved") != 0;
+  text += areNeighbours ? "x1 = Slice(turned, [0], length, [3], [2])\n"
+                          "x2 = Slice(turned, [1], length, [3], [2])\n"
+                        : "x1, x2 = Split<axis = 3, num_outputs = 2>(turned)\n";
+  text += "real = cos * x1 - sin * x2\n"
+          "imaginary = sin * x1 + cos * x2\n";
+  text += areNeighbours ? "pairs = Concat<axis = 4>(Unsqueeze(real, [4]), "
+                          "Unsqueeze(imaginary, [4]))\n"
+                          "both = Reshape(pairs, Shape(turned))\n"
+                        : "both = Concat<axis = 3>(real, imaginary)\n";
+  text +=
+      turned ? "y = Concat<axis = 3>(both, rest)\n" : "y = Identity(both)\n";
+  return text + "Y = Reshape(y, Shape(X))\n";
 }
 
-/// output, in the form of the input, by tables of the given names.
-static std::string writeRotated(const ContribCall &call, StringRef tables) {
-  std::string text = llvm::formatv(
-      "y = RotaryEmbedding<interleaved: int = @interleaved, "
-      "rotary_embedding_dim: int = @rotary_embedding_dim>(x, {0})\n",
-      tables);
-  if (call.getRank(0) == 4)
-    return text + "output = Identity(y)\n";
-  return text +
-         "output = Reshape(Transpose<perm = [0, 2, 1, 3]>(y), Shape(input))\n";
-}
+static constexpr StringLiteral kRotated =
+    "output = RotaryEmbedding<interleaved: int = @interleaved, "
+    "rotary_embedding_dim: int = @rotary_embedding_dim, "
+    "num_heads: int = @num_heads>(input, {0})\n";
 
 static std::string writeRotaryEmbedding(const ContribCall &call) {
   std::optional<int64_t> rank = call.getRank(0), placeRank = call.getRank(1);
@@ -417,17 +446,19 @@ static std::string writeRotaryEmbedding(const ContribCall &call) {
     return call.refuse("positions whose rank is not 1 or 2");
   if (call.getInt("is_packed_batching") || call.getFloat("scale", 1) != 1)
     return call.refuse("packed batches, and a scale");
-  std::string text = writeRotaryInput(call);
+  std::string text;
   if (placeRank == 2)
     text += "places = Identity(position_ids)\n";
   else
     // Where the first position is.
     text += "zero = Constant<value_int = 0>()\n"
-            "length1 = Shape<start = 2, end = 3>(x)\n"
-            "both = Concat<axis = 0>(Shape<start = 0, end = 1>(x), length1)\n"
+            "length1 = Shape<start = -2, end = -1>(input)\n"
+            "both = Concat<axis = 0>(Shape<start = 0, end = 1>(input), "
+            "length1)\n"
             "places = Expand(Range(zero, Squeeze(length1, [0]), 1) + "
             "position_ids, both)\n";
-  return text + writeRotated(call, "cos_cache, sin_cache, places");
+  return text +
+         llvm::formatv(kRotated.data(), "cos_cache, sin_cache, places").str();
 }
 
 /// Which of the three positions (of time, rows and columns) each column of the
@@ -466,7 +497,6 @@ static std::string writeManyRotary(const ContribCall &call) {
   int64_t count = streams.size();
   call.addConstant("streams", {count}, streams);
   std::string text =
-      writeRotaryInput(call) +
       llvm::formatv(
           "behind = Transpose<perm = [1, 2, 0]>(int64(position_ids))\n"
           "each = Gather<axis = 2>(behind, streams)\n"
@@ -478,7 +508,7 @@ static std::string writeManyRotary(const ContribCall &call) {
     text += llvm::formatv("{0} = Reshape<allowzero = 1>(GatherElements<axis = "
                           "0>({0}_cache, places), each_shape)\n",
                           name);
-  return text + writeRotated(call, "cos, sin");
+  return text + llvm::formatv(kRotated.data(), "cos, sin").str();
 }
 
 /// q, k1 and v1 of what GroupQueryAttention is given.
@@ -664,6 +694,11 @@ ArrayRef<ContribOperator> loopc::importer::getContribAttention() {
        "input, weight, bias, input_scale, weight_scale, mask_index, "
        "input_zero_point, weight_zero_point, past",
        "output, present", writeQAttention},
+      {"", "RotaryEmbedding",
+       "interleaved: int = 0, num_heads: int = 0, "
+       "rotary_embedding_dim: int = 0",
+       "X, cos_cache, sin_cache, position_ids", "Y", writeRotation, 23,
+       /*replacesSchema=*/true},
       {kContribDomain, "RotaryEmbedding",
        "interleaved: int = 0, num_heads, rotary_embedding_dim, scale, "
        "is_packed_batching",

@@ -47,3 +47,23 @@ func.func @dialect(%same: i1) {
   loop.check %same, "not the same"
   return
 }
+
+// -----
+
+// What fills a tensor is the tensor; a part of it, or of another one, is not.
+// CHECK-LABEL: func @whole(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<?x4xf32>
+// CHECK-NEXT: return %[[X]]
+func.func @whole(%x: tensor<?x4xf32>, %n: index) -> tensor<?x4xf32> {
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %y = tensor.insert_slice %x into %e[0, 0] [%n, 4] [1, 1] : tensor<?x4xf32> into tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}
+
+// CHECK-LABEL: func @part(
+// CHECK: tensor.insert_slice
+func.func @part(%x: tensor<?x4xf32>, %n: index, %m: index) -> tensor<?x4xf32> {
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %y = tensor.insert_slice %x into %e[0, 0] [%m, 4] [1, 1] : tensor<?x4xf32> into tensor<?x4xf32>
+  return %y : tensor<?x4xf32>
+}

@@ -26,9 +26,9 @@ using Place = mlir::SmallVector<mlir::Value>;
 class RowVectorizer : IndexEmitter {
 public:
   RowVectorizer(mlir::IRRewriter &rewriter, mlir::linalg::GenericOp op,
-                RowPlan plan)
+                RowPlan plan, bool isJoined = false)
       : IndexEmitter(op.getLoc(), rewriter), rewriter(rewriter), op(op),
-        plan(std::move(plan)), last(op.getNumLoops() - 1) {}
+        plan(std::move(plan)), last(op.getNumLoops() - 1), isJoined(isJoined) {}
 
   const RowPlan &getPlan() const { return plan; }
   /// Puts loops over rows into the place of the operation.
@@ -95,6 +95,7 @@ private:
   mlir::linalg::GenericOp op;
   RowPlan plan;
   unsigned last; ///< number of the last axis
+  bool isJoined; ///< It is the one row that several have become.
   /// What is known of conditions in the version that is written now.
   llvm::SmallDenseMap<mlir::Value, bool> conditions;
 };

@@ -290,8 +290,8 @@ void RowVectorizer::makeSteps(ArrayRef<Place> rows, Value begin, Value end,
   OpBuilder::InsertionGuard guard(b);
   auto steps =
       scf::ForOp::create(b, begin, end, index(plan.lanes * unroll), sums);
-  // Of a single row threads get parts.
-  if (last == 0 && sums.empty())
+  // Of rows that have become one threads get parts.
+  if (isJoined && last == 0 && sums.empty())
     markParallel(steps);
   if (!steps.getBody()->empty())
     rewriter.eraseOp(steps.getBody()->getTerminator());
@@ -600,7 +600,9 @@ struct CpuVectorizeRows : loopc::impl::CpuVectorizeRowsBase<CpuVectorizeRows> {
     getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
     SmallVector<Value> tables;
     for (linalg::GenericOp op : ops) {
+      bool hadRows = op.getNumLoops() > 1;
       op = arrangeRows(rewriter, op);
+      bool isJoined = hadRows && op.getNumLoops() == 1;
       joinBroadcasts(op);
       if (std::optional<ShortRowPlan> plan = planShortRows(op, cpu)) {
         op = emitShortRows(rewriter, op, *plan, tables);
@@ -611,7 +613,7 @@ struct CpuVectorizeRows : loopc::impl::CpuVectorizeRowsBase<CpuVectorizeRows> {
       if (std::optional<ColumnPlan> columns = planColumns(op, cpu))
         emitColumns(rewriter, op, *columns);
       else if (std::optional<RowPlan> rows = planRows(op, cpu))
-        RowVectorizer(rewriter, op, *rows).rewrite();
+        RowVectorizer(rewriter, op, *rows, isJoined).rewrite();
       else
         continue;
       ++numVectorized;

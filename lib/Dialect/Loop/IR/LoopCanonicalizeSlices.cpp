@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Canonicalisations of tensor.extract_slice and tensor.insert_slice that leave
-// out dimensions of extent 1. Loops take rows along any axis: [1, 4, 1] of
-// tensor<1x4x4> is a tensor<1x4>. Upstream's patterns do the same work, but
-// believe that the first dimensions of extent 1 were left out, which makes a
-// tensor<4x1> of it. These are tried before them.
+// Canonicalisations of tensor.extract_slice and tensor.insert_slice: of those
+// that insert all there is, and of those that leave out dimensions of extent 1.
+// Loops take rows along any axis: [1, 4, 1] of tensor<1x4x4> is a tensor<1x4>.
+// Upstream's patterns do the same work, but believe that the first dimensions
+// of extent 1 were left out, which makes a tensor<4x1> of it. These are tried
+// before them.
 
 #include "loopc/Dialect/Loop/IR/LoopRewrite.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -121,9 +122,29 @@ struct FoldConstantInsert : OpRewritePattern<tensor::InsertSliceOp> {
     return success();
   }
 };
+
+/// insert_slice %x into (tensor.empty(%n))[0] [%n]  ->  %x
+/// as of a concatenation of parts all but one of which have no elements.
+struct FoldWholeInsert : OpRewritePattern<tensor::InsertSliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::InsertSliceOp op,
+                                PatternRewriter &rewriter) const override {
+    auto place = op.getDest().getDefiningOp<tensor::EmptyOp>();
+    if (!place || op.getSourceType().getRank() != op.getType().getRank() ||
+        !areAllConstantIntValue(op.getMixedOffsets(), 0) ||
+        !areAllConstantIntValue(op.getMixedStrides(), 1) ||
+        !llvm::equal(op.getMixedSizes(), place.getMixedSizes(),
+                     isEqualConstantIntOrValue))
+      return failure();
+    rewriter.replaceOp(op, rewriter.createOrFold<tensor::CastOp>(
+                               op.getLoc(), op.getType(), op.getSource()));
+    return success();
+  }
+};
 } // namespace
 
 void loopc::loop::populateSlicePatterns(RewritePatternSet &patterns) {
-  patterns.add<FoldConstantExtract, FoldCastIntoExtract, FoldConstantInsert>(
-      patterns.getContext());
+  patterns.add<FoldConstantExtract, FoldCastIntoExtract, FoldConstantInsert,
+               FoldWholeInsert>(patterns.getContext());
 }
