@@ -33,6 +33,11 @@ using namespace loopc;
 static constexpr unsigned kPartInstructions = 1000;
 static constexpr unsigned kMaxParts = 16;
 
+/// From so many on a small module is two parts beside code that is left as it
+/// is: it takes LLVM four times as long as a part costs, and two threads half
+/// of it.
+static constexpr unsigned kTwoParts = 400;
+
 /// What LLVM takes for an instruction of a scalar loop, in those of others: it
 /// makes vectors of the loop, and a second one for what is left, and simplifies
 /// both.
@@ -201,7 +206,11 @@ size_t Division::countMoved(uint64_t movable, size_t numFunctions) const {
   // Beside a main part that takes next to nothing there is an even number: two
   // threads are done at the same time.
   if (isMainStraight())
-    count = count == 0 ? 1 : std::max<uint64_t>(2, llvm::alignDown(count, 2));
+    count = movable < kTwoParts
+                ? 1
+                : std::max<uint64_t>(2, llvm::alignDown(count, 2));
+  else if (movable >= kTwoParts)
+    count = std::max<uint64_t>(1, count);
   return std::min({count, uint64_t(numFunctions), uint64_t(kMaxParts - 1)});
 }
 
