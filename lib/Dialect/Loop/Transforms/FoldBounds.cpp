@@ -169,8 +169,19 @@ Number BoundFolding::numberOf(Value value) {
     llvm::SaveAndRestore deeper(outside, outside + 1);
     number = numberOf(op);
   }
-  if (getLoopOfNumber(value))
-    number.isAbove = number.isBelow = true;
+  if (Operation *loop = getLoopOfNumber(value)) {
+    // No run counts so far in steps of one, or of some more; where it begins is
+    // to be known.
+    Number first{Sum(), true, true};
+    if (auto counted = dyn_cast<scf::ForOp>(loop)) {
+      first = numberOf(counted.getLowerBound());
+      first.isBelow &=
+          getConstantIntValue(counted.getStep()).value_or(kMostFactor + 1) <=
+          kMostFactor;
+    }
+    number.isAbove = first.isAbove;
+    number.isBelow = first.isBelow;
+  }
   return numbers[value] = number;
 }
 
@@ -208,10 +219,15 @@ Number BoundFolding::numberOf(Operation *op) {
              b.isSmall()) {
     if (a.sum.add(b.sum, isa<arith::AddIOp>(op) ? 1 : -1))
       return a;
-  } else if (isa<arith::RemSIOp, arith::RemUIOp>(op) &&
-             isAtLeast(a, Number()) && !needsTrip && isAtLeast(b, Number()) &&
-             !needsTrip) {
-    atom.isAbove = atom.isBelow = b.isBelow;
+  } else if (isa<arith::RemSIOp, arith::RemUIOp>(op)) {
+    // It may be asked for within a proof.
+    llvm::SaveAndRestore keepTrip(needsTrip);
+    llvm::SaveAndRestore keepSteps(steps);
+    auto isCount = [&](const Number &number) {
+      return isAtLeast(number, Number()) && !needsTrip;
+    };
+    if (isCount(a) && isCount(b))
+      atom.isAbove = atom.isBelow = b.isBelow;
   }
   return atom;
 }

@@ -135,3 +135,33 @@ func.func @ring(%m: i64, %x: tensor<?xf32>) -> tensor<?xi64> {
   }
   return %r : tensor<?xi64>
 }
+
+// Iterations that begin anywhere may be so near to the largest number that what
+// is added to them wraps around.
+// CHECK-LABEL: func @begins_anywhere(
+func.func @begins_anywhere(%m: i64, %from: i64, %to: i64, %s0: i64) -> i64 {
+  // CHECK: loop.loop
+  // CHECK: scf.for
+  // CHECK: arith.maxsi
+  // CHECK: scf.for
+  // CHECK-NOT: arith.maxsi
+  // CHECK: return
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %s = loop.loop (%i : i64, %c : i1) trips(%m : i64) carried(%a = %s0 : i64) {
+    %any = scf.for %k = %from to %to step %c1 iter_args(%b = %a) -> (i64) : i64 {
+      %next = arith.addi %k, %c1 : i64
+      %most = arith.maxsi %next, %k : i64
+      %sum = arith.xori %b, %most : i64
+      scf.yield %sum : i64
+    }
+    %counted = scf.for %k = %c0 to %to step %c1 iter_args(%b = %any) -> (i64) : i64 {
+      %next = arith.addi %k, %c1 : i64
+      %most = arith.maxsi %next, %k : i64
+      %sum = arith.xori %b, %most : i64
+      scf.yield %sum : i64
+    }
+    loop.yield while(%c : i1) carried(%counted : i64)
+  }
+  return %s : i64
+}
