@@ -141,7 +141,8 @@ def ParallelizeNests
     more than one thread and the nest at least `min-work` operations, or an
     eighth of them where the threads are there already (in a loop a 64th): what
     is known here to be less stays as it is, what only the run knows is asked
-    then. What may have one iteration, as a batch of an open extent, has the
+    then. What is read of operands that stay in no cache counts as work. What
+    may have one iteration, as a batch of an open extent, has the
     nests in it shared out in its place.
     Sums are not split: results are the same for every number of threads.
 
