@@ -23,7 +23,7 @@ static constexpr int64_t kSettling = 60'000;
 
 /// The caller goes on alone for so many times what it has lost: at first, and
 /// at most where losses follow one another.
-static constexpr int64_t kFirstCaution = 2, kLastCaution = 16;
+static constexpr int64_t kFirstCaution = 2, kLastCaution = 32;
 
 /// A loss follows another one where it comes within so many times the time that
 /// the caller went on alone after that one.
