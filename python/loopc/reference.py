@@ -642,7 +642,7 @@ class Reshape(Op):
         others = math.prod(e for k, e in enumerate(wanted) if k not in copied and e != -1)
         for k in copied:
             wanted[k] = own[k]
-        if -1 in wanted and others > 0 and left % others == 0:
+        if wanted.count(-1) == 1 and others > 0 and left % others == 0:
             wanted[wanted.index(-1)] = left // others
         return (data.reshape(wanted),)
 

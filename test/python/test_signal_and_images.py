@@ -310,13 +310,6 @@ def test_roi_align_of_large_regions(mode: str) -> None:
     np.testing.assert_allclose(session.run(None, operands)[0], 0, atol=1e-6)
 
 
-@pytest.mark.parametrize("attributes", [{"mode": "interpolated_max"}, {"of_interpolated": 1}])
-def test_roi_align_has_the_modes_of_onnx_alone(attributes: dict[str, Any]) -> None:
-    operands = {"x": IMAGES, "r": np.zeros((1, 4), np.float32), "b": np.array([0])}
-    with pytest.raises(loopc.CompileError, match="interpolated"):
-        loopc.InferenceSession(_model("RoiAlign", operands, {"y": np.float32}, 16, **attributes))
-
-
 def test_roi_align_checks_batches() -> None:
     operands = {"x": IMAGES, "r": np.zeros((1, 4), np.float32), "b": np.array([2])}
     with pytest.raises(loopc.RunError, match="index 2 is out of range for an axis of extent 2"):

@@ -244,11 +244,13 @@ static void importGridSample(LayerImport &l) {
                 l.attr("align_corners", int(aligns))}));
 }
 
-/// `max` is the largest of the interpolated points, and of 0; ONNX's maximum is
-/// that of the elements around the points, each with its part.
+/// The largest of the interpolated points, and of 0; ONNX's maximum is that of
+/// the elements around the points, each with its part.
 static void importROIAlign(LayerImport &l) {
   StringRef mode = l.str("mode", "avg");
   l.expect("mode", mode, {"avg", "max"});
+  if (mode == "max")
+    mode = "interpolated_max";
   // Version 3 knows one way only.
   StringRef aligned =
       l.layer.opset() < 9 ? "asymmetric" : l.str("aligned_mode", "asymmetric");
@@ -260,8 +262,7 @@ static void importROIAlign(LayerImport &l) {
     boxes = l.node("Add", {boxes, l.scalarLike(boxes, 0.5)});
   l.set(l.node(
       "RoiAlign", {l.in(0), boxes, l.toI64(l.in(2))},
-      {l.attr("mode", mode), l.attr("of_interpolated", 1),
-       l.attr("output_height", l.integer("pooled_h")),
+      {l.attr("mode", mode), l.attr("output_height", l.integer("pooled_h")),
        l.attr("output_width", l.integer("pooled_w")),
        l.attr("sampling_ratio", l.integer("sampling_ratio")),
        l.attr("spatial_scale", l.number("spatial_scale")),

@@ -50,7 +50,7 @@ struct PointRange {
 
 /// What a bin becomes: the mean of the interpolated points, the largest of the
 /// elements around them, each with its part (ONNX), or the largest of the
-/// points and of 0 (OpenVINO's `max`).
+/// points and of 0 (OpenVINO: `interpolated_max`).
 enum class BinMode { Mean, Max, InterpolatedMax };
 
 struct RoiAlign {
@@ -274,12 +274,10 @@ static LogicalResult lowerRoiAlign(NodeLowering &l) {
       l.node.getSinceVersion() < 16
           ? "output_half_pixel"
           : l.stringAttr("coordinate_transformation_mode", "half_pixel");
-  // No attribute of ONNX's: the importer refuses a model that has it.
-  BinMode max = l.intAttr("of_interpolated", 0) ? BinMode::InterpolatedMax
-                                                : BinMode::Max;
   auto binMode = llvm::StringSwitch<std::optional<BinMode>>(mode)
                      .Case("avg", BinMode::Mean)
-                     .Case("max", max)
+                     .Case("max", BinMode::Max)
+                     .Case("interpolated_max", BinMode::InterpolatedMax)
                      .Default(std::nullopt);
   if (!binMode ||
       (coordinates != "half_pixel" && coordinates != "output_half_pixel"))

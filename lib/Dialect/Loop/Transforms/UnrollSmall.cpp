@@ -148,8 +148,9 @@ static void chooseElements(IRRewriter &rewriter, Operation *root) {
       reads;
   root->walk([&](tensor::ExtractOp read) {
     auto type = read.getTensor().getType();
+    // Of no elements none is chosen: nothing is read when it runs.
     if (type.getRank() != 1 || !type.hasStaticShape() ||
-        type.getNumElements() > kMostTrips)
+        type.getNumElements() == 0 || type.getNumElements() > kMostTrips)
       return;
     auto &[known, chosen] = reads[{read.getTensor(), read->getBlock()}];
     auto at = getConstantIntValue(read.getIndices().front());
