@@ -88,7 +88,7 @@ static bool install(size_t index) {
   action.sa_sigaction = handleSignal;
   action.sa_flags |= SA_SIGINFO;
   // The alternate stack of this thread may be that of a library which has freed
-  // it; a run leaves room on its own.
+  // it (OpenVINO's CPU runtime does); a run leaves room on its own.
   action.sa_flags &= ~SA_ONSTACK;
   return sigaction(kSignals[index], &action, nullptr) == 0;
 }
