@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """What holds for all tests: where they find what they import, and the environment."""
 
+import ctypes
 import os
 import pathlib
 import signal
@@ -55,3 +56,22 @@ def _same_numbers_in_any_order(request: pytest.FixtureRequest) -> None:
     """A module's `RNG` begins anew for each test, whichever ran before it in its process."""
     if hasattr(request.module, "RNG"):
         request.module.RNG = np.random.default_rng(zlib.crc32(request.node.nodeid.encode()))
+
+
+class _SignalStack(ctypes.Structure):
+    """stack_t of sigaltstack(2)."""
+
+    _fields_ = [("address", ctypes.c_void_p), ("flags", ctypes.c_int), ("size", ctypes.c_size_t)]
+
+
+@pytest.fixture(autouse=True)
+def _own_signal_stack() -> None:
+    """Signal handlers run on the thread's own stack.
+
+    OpenVINO's CPU runtime leaves the thread an alternate signal stack that it has freed, and
+    Python's handlers ask for the alternate stack: the next SIGINT of a test would end the process.
+    """
+    if "openvino" in sys.modules and sys.platform == "linux":
+        ss_disable = 2
+        stack = _SignalStack(None, ss_disable, 0)
+        ctypes.CDLL(None).sigaltstack(ctypes.byref(stack), None)
