@@ -163,18 +163,13 @@ CompiledModel::create(ModuleOp module, const ModelInfo &info,
   scope = timing.nest("Divide");
   ModuleParts parts = ModuleParts::divide(std::move(*translated), info.symbol);
   scope.stop();
-  auto dropUnused = [&] {
-    linked->weights.keepOnly(
-        [&](StringRef symbol) { return parts.usesGlobal(symbol); });
-  };
-  llvm::function_ref<void()> complete = nullptr;
-  if (!linked->weights.getWeights().empty())
-    complete = dropUnused;
   FailureOr<std::vector<ObjectBytes>> objects =
-      parts.compile(options, loc, complete, timing);
+      parts.compile(options, loc, /*complete=*/nullptr, timing);
   if (failed(objects))
     return failure();
   scope = timing.nest("Link");
+  linked->weights.keepOnly(
+      [&](StringRef symbol) { return parts.usesGlobal(symbol); });
   linked->weights.takeOver();
   auto fail = [&](llvm::Error error) {
     return emitError(loc, Diag::JitFailed)

@@ -216,13 +216,13 @@ compileObject(ModuleOp module, const ModelInfo &info,
   TimingScope scope = timing.nest("Divide");
   ModuleParts parts = ModuleParts::divide(std::move(translated), info.symbol);
   scope.stop();
-  auto addWeights = [&] {
+  auto addWeights = [&](llvm::Module &section) {
     input->first.keepOnly(
         [&](StringRef symbol) { return parts.usesGlobal(symbol); });
-    addEmptyWeightSection(*parts.getMain().module, info, input->first, bytes,
+    addEmptyWeightSection(section, info, input->first, bytes,
                           /*isShared=*/parts.size() > 1);
   };
-  llvm::function_ref<void()> complete = nullptr;
+  llvm::function_ref<void(llvm::Module &)> complete = nullptr;
   if (!weights.getWeights().empty())
     complete = addWeights;
   FailureOr<std::vector<ObjectBytes>> objects =

@@ -20,7 +20,6 @@
 #include "llvm/Support/Threading.h"
 
 #include <atomic>
-#include <latch>
 #include <map>
 
 using namespace mlir;
@@ -283,6 +282,8 @@ static llvm::Error keepOnly(llvm::Module &module,
 
 ModuleParts ModuleParts::divide(LLVMModule whole, StringRef symbol) {
   ModuleParts result;
+  result.triple = whole.module->getTargetTriple();
+  result.layout = whole.module->getDataLayout();
   Division division(*whole.module);
   bool isDivided = division.choose();
   if (!isDivided || !division.isMainStraight())
@@ -415,13 +416,26 @@ void ModuleParts::optimize(size_t number, llvm::TargetMachine &machine,
       used[number].insert(variable.getName());
 }
 
+/// An empty module for the target of the parts.
+LLVMModule ModuleParts::createBeside() const {
+  LLVMModule result = LLVMModule::create();
+  result.module = std::make_unique<llvm::Module>("beside", *result.context);
+  result.module->setTargetTriple(triple);
+  result.module->setDataLayout(layout);
+  return result;
+}
+
 FailureOr<std::vector<ObjectBytes>>
 ModuleParts::compile(const TargetOptions &options, Location loc,
-                     llvm::function_ref<void()> complete, TimingScope &timing) {
+                     llvm::function_ref<void(llvm::Module &)> complete,
+                     TimingScope &timing) {
   used.resize(parts.size());
+  size_t count = parts.size();
+  if (complete && count > 1)
+    parts.push_back(createBeside());
   std::vector<ObjectBytes> objects(parts.size());
   SmallVector<char> done(parts.size(), true);
-  std::latch optimized(static_cast<std::ptrdiff_t>(parts.size()));
+  std::atomic<size_t> numLeft = count;
   std::atomic<bool> hasMachines = true;
   auto emit = [&](size_t k, llvm::TargetMachine &machine) {
     llvm::raw_svector_ostream os(objects[k]);
@@ -429,34 +443,27 @@ ModuleParts::compile(const TargetOptions &options, Location loc,
       done[k] =
           emitCode(*module, machine, llvm::CodeGenFileType::ObjectFile, os);
   };
-  // The last number is the main part once more, if something completes it. All
-  // others have been begun by other threads then, so that waiting for them
-  // ends.
-  size_t count = parts.size() + (complete ? 1 : 0);
   auto run = [&](size_t k, ThreadMachines &machines) {
-    size_t part = k % parts.size();
-    unsigned level = levelOf(part, options.optLevel);
+    unsigned level = levelOf(k, options.optLevel);
     llvm::TargetMachine *machine = machines.get(level);
     if (!machine)
       hasMachines = false;
-    if (k == parts.size()) {
-      optimized.wait();
-      if (parts.front().module)
-        complete();
-    } else {
-      if (machine)
-        optimize(k, *machine, level);
-      optimized.count_down();
-    }
-    if ((k != 0 || !complete) && machine)
-      emit(part, *machine);
+    else
+      optimize(k, *machine, level);
+    bool isLast = --numLeft == 0;
+    if (isLast && complete && parts.back().module)
+      complete(*parts.back().module);
+    if (!machine)
+      return;
+    emit(k, *machine);
+    if (isLast && count < parts.size())
+      emit(count, *machine);
   };
   TimingScope scope = timing.nest("LLVM's passes");
   bool isWritten = false;
   auto begin = [&] { return ThreadMachines(options, loc); };
-  runAll(count, parts.size(), begin, run, [&] {
-    if (!std::exchange(isWritten, isWritten || optimized.try_wait()) &&
-        isWritten)
+  runAll(count, count, begin, run, [&] {
+    if (!std::exchange(isWritten, isWritten || numLeft == 0) && isWritten)
       scope = timing.nest("Machine code");
   });
   if (!hasMachines)

@@ -39,25 +39,24 @@ public:
 
   size_t size() const { return parts.size(); }
 
-  /// The part with the model's two functions and its table.
-  LLVMModule &getMain() { return parts.front(); }
-
   /// True if code of a part reads the global `symbol` once all parts are
   /// optimised.
   bool usesGlobal(llvm::StringRef symbol) const;
 
   /// Optimises every part and makes objects, the main one first, on threads.
   /// `complete`, if there is one, is called once, on any of them, when all have
-  /// been optimised: what it adds to the main part is in that one's object,
-  /// which is the last one then. A part is machine code before others are
-  /// optimised, and is dropped then.
+  /// been optimised, with the only part, or with a module of its own whose
+  /// object is the last one: other parts may be machine code by then. A part is
+  /// machine code before others are optimised, and is dropped then.
   mlir::FailureOr<std::vector<ObjectBytes>>
   compile(const TargetOptions &options, mlir::Location loc,
-          llvm::function_ref<void()> complete, mlir::TimingScope &timing);
+          llvm::function_ref<void(llvm::Module &)> complete,
+          mlir::TimingScope &timing);
 
 private:
   llvm::Error load(size_t number);
   void optimize(size_t number, llvm::TargetMachine &machine, unsigned level);
+  LLVMModule createBeside() const;
 
   /// The level of optimisation of part `number` where `level` is asked for.
   unsigned levelOf(size_t number, unsigned level) const {
@@ -65,6 +64,8 @@ private:
   }
 
   std::vector<LLVMModule> parts;
+  llvm::Triple triple;
+  llvm::DataLayout layout;
   /// The whole module in LLVM's file format, where there are several parts.
   std::unique_ptr<llvm::SmallVector<char, 0>> bitcode;
   /// What each part defines; the main one all that was not moved.
