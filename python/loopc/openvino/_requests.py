@@ -395,7 +395,7 @@ class InferRequest:
         return True
 
     def set_callback(self, callback: Callable[[Any], Any], userdata: Any = None) -> None:
-        """Calls `callback(userdata)`, in another thread, when `start_async`'s runs have ended well."""
+        """Calls `callback(userdata)`, in another thread, when asynchronous runs have ended well."""
         if not callable(callback):
             raise InvalidType(f"callback: {type(callback).__qualname__} cannot be called")
         self._callback = (callback, userdata)
