@@ -18,6 +18,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -159,11 +160,15 @@ static std::optional<LargestIndex> matchLargest(scf::ForOp loop) {
     auto next = dyn_cast<scf::ForOp>(inner.getBody()->front());
     if (!next)
       break;
-    if (!llvm::equal(next.getInitArgs(), inner.getRegionIterArgs()) ||
+    if (next->getNextNode() != inner.getBody()->getTerminator() ||
+        !llvm::equal(next.getInitArgs(), inner.getRegionIterArgs()) ||
         !llvm::equal(inner.getYieldedValues(), next.getResults()))
       return std::nullopt;
     inner = next;
   }
+  // What else an iteration does, as a check, it does in each.
+  if (!isMemoryEffectFree(inner))
+    return std::nullopt;
   for (auto [result, arg, yielded] :
        llvm::zip_equal(loop.getResults(), inner.getRegionIterArgs(),
                        inner.getYieldedValues())) {

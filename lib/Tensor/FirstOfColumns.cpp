@@ -8,11 +8,15 @@
 
 #include "loopc/Tensor/FirstOfColumns.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/IndexCasts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace loopc;
@@ -25,8 +29,9 @@ namespace {
 ///     %i = generic ins(%x, %m) { min(select(%in == %m, index, %n), %out) }
 ///     ->  %m, %i = generic ins(%x) { max(%in, %m), %in > %m ? index : %i }
 ///
-/// NaN is the extremum where there is one: the first of them stays. Along rows
-/// this would be no vector.
+/// where all that %n and %i begin with are is behind the last place. NaN is the
+/// extremum where there is one: the first of them stays. Along rows this would
+/// be no vector.
 struct FirstOfColumns : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -51,47 +56,62 @@ static Operation *findExtremum(linalg::GenericOp op) {
       !llvm::is_contained(combiner->getOperands(),
                           op.getBody()->getArgument(0)) ||
       !llvm::is_contained(combiner->getOperands(),
-                          op.getBody()->getArgument(1)))
+                          op.getBody()->getArgument(1)) ||
+      op.getBody()->getTerminator()->getOperand(0) != combiner->getResult(0))
     return nullptr;
   return start == *arith::getNeutralElement(combiner) ? combiner : nullptr;
 }
 
-/// True if `value` asks whether `x` is `extremum`, or NaN.
+/// True if `value` asks whether `x` is `extremum`, or NaN where that may be.
 static bool isItself(Value value, Value x, Value extremum) {
-  if (auto either = value.getDefiningOp<arith::OrIOp>()) {
-    auto isNaN = either.getRhs().getDefiningOp<arith::CmpFOp>();
-    return isNaN && isNaN.getPredicate() == arith::CmpFPredicate::UNO &&
-           isNaN.getLhs() == x && isNaN.getRhs() == x &&
-           isItself(either.getLhs(), x, extremum);
-  }
-  if (auto equal = value.getDefiningOp<arith::CmpFOp>())
-    return equal.getPredicate() == arith::CmpFPredicate::OEQ &&
-           equal.getLhs() == x && equal.getRhs() == extremum;
   auto equal = value.getDefiningOp<arith::CmpIOp>();
-  return equal && equal.getPredicate() == arith::CmpIPredicate::eq &&
-         equal.getLhs() == x && equal.getRhs() == extremum;
+  if (equal)
+    return equal.getPredicate() == arith::CmpIPredicate::eq &&
+           equal.getLhs() == x && equal.getRhs() == extremum;
+  auto either = value.getDefiningOp<arith::OrIOp>();
+  auto same =
+      either ? either.getLhs().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  auto isNaN =
+      either ? either.getRhs().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+  return same && isNaN && same.getPredicate() == arith::CmpFPredicate::OEQ &&
+         same.getLhs() == x && same.getRhs() == extremum &&
+         isNaN.getPredicate() == arith::CmpFPredicate::UNO &&
+         isNaN.getLhs() == x && isNaN.getRhs() == x;
 }
 
-/// True if `op` finds the first place along `dim` where its first operand is
-/// its second.
-static bool findsFirst(linalg::GenericOp op, unsigned dim) {
+/// What elements give in `op` that are not its second operand, if it finds the
+/// first place along `dim` where its first operand is; else null.
+static Value findsFirst(linalg::GenericOp op, unsigned dim) {
   Block *body = op.getBody();
   auto least =
       body->getTerminator()->getOperand(0).getDefiningOp<arith::MinSIOp>();
   if (!least)
-    return false;
+    return {};
   BlockArgument out = body->getArgument(2);
   Value chosen = least.getLhs() == out ? least.getRhs() : least.getLhs();
   auto select = chosen.getDefiningOp<arith::SelectOp>();
   if (!select || !llvm::is_contained(least->getOperands(), out) ||
       select.getFalseValue().getParentBlock() == body)
-    return false;
+    return {};
   auto cast = select.getTrueValue().getDefiningOp<arith::IndexCastOp>();
   auto number =
       cast ? cast.getIn().getDefiningOp<linalg::IndexOp>() : linalg::IndexOp();
   return number && number.getDim() == dim &&
-         isItself(select.getCondition(), body->getArgument(0),
-                  body->getArgument(1));
+                 isItself(select.getCondition(), body->getArgument(0),
+                          body->getArgument(1))
+             ? select.getFalseValue()
+             : Value();
+}
+
+/// True for a number that no place along an axis of `extent` is behind.
+static bool isBehindAll(Value number, OpFoldResult extent) {
+  std::optional<int64_t> constant = getConstantIntValue(number);
+  if (std::optional<int64_t> known = getConstantIntValue(extent))
+    return constant && *constant >= *known - 1;
+  // A place of fewer bits may be cut off.
+  return isWideInteger(number.getType()) &&
+         (constant ? *constant == std::numeric_limits<int64_t>::max()
+                   : OpFoldResult(withoutIndexCasts(number)) == extent);
 }
 
 /// True where `x` is beyond what was the extremum so far.
@@ -127,18 +147,40 @@ LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
       maker.getDpsInputs()[0] != op.getDpsInputs()[0] || maps[1] != maps[2] ||
       maker.getIndexingMapsArray() !=
           SmallVector<AffineMap>{maps[0], maps[2]} ||
-      !maps[0].isPermutation() || !findsFirst(op, reduced.front()) ||
+      !maps[0].isPermutation() ||
       maps[0].getDimPosition(maps[0].getNumResults() - 1) == reduced.front())
     return failure();
+  Value filler = findsFirst(op, reduced.front());
+  auto start = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  if (!filler || !start)
+    return failure();
   Location loc = op.getLoc();
+  rewriter.setInsertionPoint(maker);
+  OpFoldResult extent = resolveDim(
+      rewriter, loc, op.getDpsInputs()[0],
+      *maps[0].getResultPosition(rewriter.getAffineDimExpr(reduced.front())));
+  if (isConstantIntValue(extent, 0) || !isBehindAll(filler, extent) ||
+      !isBehindAll(start.getInputs()[0], extent))
+    return failure();
   Value init = maker.getDpsInits()[0];
   Type narrow = getElementTypeOrSelf(op.getResult(0).getType());
-  rewriter.setInsertionPoint(maker);
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, resolveDims(rewriter, loc, init), narrow);
   // Where nothing is beyond the start, all are equal to it: the first is it.
-  Value first = arith::ConstantOp::create(rewriter, loc,
-                                          rewriter.getIntegerAttr(narrow, 0));
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(rewriter, loc,
+                                     rewriter.getIntegerAttr(narrow, value));
+  };
+  Value first = constant(0);
+  // Without elements what was there stays.
+  if (std::optional<int64_t> begin = getConstantIntValue(start.getInputs()[0]);
+      begin && !getConstantIntValue(extent)) {
+    Value isEmpty = arith::CmpIOp::create(
+        rewriter, loc, arith::CmpIPredicate::eq, cast<Value>(extent),
+        arith::ConstantIndexOp::create(rewriter, loc, 0));
+    first = arith::SelectOp::create(rewriter, loc, isEmpty, constant(*begin),
+                                    first);
+  }
   Value places = linalg::FillOp::create(rewriter, loc, first, empty).result();
   auto made = linalg::GenericOp::create(
       rewriter, loc, TypeRange{init.getType(), places.getType()},

@@ -46,3 +46,52 @@ func.func @largest_of_columns(%a: tensor<64xf32>, %t: tensor<64x?xf32>, %e: tens
   } -> tensor<?xi32>
   return %m, %i : tensor<?xf32>, tensor<?xi32>
 }
+
+// What others give, or what is there before, may be in front of the first
+// place: the places are looked for by themselves.
+// CHECK-LABEL: func.func @less_than_places
+// CHECK: linalg.generic {{.*}}
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}}
+// CHECK: arith.minsi
+// CHECK: linalg.generic {{.*}}
+// CHECK: arith.minsi
+// CHECK: return
+func.func @less_than_places(%x: tensor<64x?xf32>, %n: index) -> (tensor<?xf32>, tensor<?xi32>, tensor<?xi32>) {
+  %minf = arith.constant 0xFF800000 : f32
+  %many = arith.constant 64 : i32
+  %less = arith.constant -1 : i32
+  %ef = tensor.empty(%n) : tensor<?xf32>
+  %ei = tensor.empty(%n) : tensor<?xi32>
+  %f = linalg.fill ins(%minf : f32) outs(%ef : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.generic {indexing_maps = [#x, #v], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x?xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.maximumf %in, %out : f32
+    linalg.yield %1 : f32
+  } -> tensor<?xf32>
+  %g = linalg.fill ins(%many : i32) outs(%ei : tensor<?xi32>) -> tensor<?xi32>
+  %i = linalg.generic {indexing_maps = [#x, #v, #v], iterator_types = ["parallel", "reduction"]} ins(%x, %m : tensor<64x?xf32>, tensor<?xf32>) outs(%g : tensor<?xi32>) {
+  ^bb0(%in: f32, %best: f32, %out: i32):
+    %1 = arith.cmpf oeq, %in, %best : f32
+    %2 = arith.cmpf uno, %in, %in : f32
+    %3 = arith.ori %1, %2 : i1
+    %4 = linalg.index 1 : index
+    %5 = arith.index_cast %4 : index to i32
+    %6 = arith.select %3, %5, %less : i32
+    %7 = arith.minsi %6, %out : i32
+    linalg.yield %7 : i32
+  } -> tensor<?xi32>
+  %h = linalg.fill ins(%less : i32) outs(%ei : tensor<?xi32>) -> tensor<?xi32>
+  %j = linalg.generic {indexing_maps = [#x, #v, #v], iterator_types = ["parallel", "reduction"]} ins(%x, %m : tensor<64x?xf32>, tensor<?xf32>) outs(%h : tensor<?xi32>) {
+  ^bb0(%in: f32, %best: f32, %out: i32):
+    %1 = arith.cmpf oeq, %in, %best : f32
+    %2 = arith.cmpf uno, %in, %in : f32
+    %3 = arith.ori %1, %2 : i1
+    %4 = linalg.index 1 : index
+    %5 = arith.index_cast %4 : index to i32
+    %6 = arith.select %3, %5, %many : i32
+    %7 = arith.minsi %6, %out : i32
+    linalg.yield %7 : i32
+  } -> tensor<?xi32>
+  return %m, %i, %j : tensor<?xf32>, tensor<?xi32>, tensor<?xi32>
+}

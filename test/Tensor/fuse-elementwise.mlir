@@ -425,6 +425,35 @@ func.func @ends(%w: tensor<i64>, %e: tensor<1001xi64>) {
   return
 }
 
+// What else is checked of each index is asked for all.
+// CHECK-LABEL: func @checked(
+// CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: scf.for {{.*}} step %[[ONE]]
+func.func @checked(%x: tensor<1001xi64>, %e: tensor<1001xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c1001 = arith.constant 1001 : index
+  %zero = arith.constant 0 : i64
+  %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<1001xi64>) {
+  ^bb0(%o: i64):
+    %n = linalg.index 0 : index
+    %i = arith.index_cast %n : index to i64
+    linalg.yield %i : i64
+  } -> tensor<1001xi64>
+  %most = scf.for %k = %c0 to %c1001 step %c1 iter_args(%max = %c0) -> (index) {
+    %p = tensor.extract %t[%k] : tensor<1001xi64>
+    %q = arith.index_cast %p : i64 to index
+    %next = arith.maxui %max, %q : index
+    %own = tensor.extract %x[%k] : tensor<1001xi64>
+    %fine = arith.cmpi sge, %own, %zero : i64
+    loop.check %fine, "element {} is negative"(%k : index)
+    scf.yield %next : index
+  }
+  %ok = arith.cmpi ult, %most, %c1001 : index
+  loop.check %ok, "{}"(%most : index)
+  return
+}
+
 // Squares need not come back: all are asked for.
 // CHECK-LABEL: func @squares(
 // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : index

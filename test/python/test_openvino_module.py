@@ -109,6 +109,8 @@ def test_callbacks_and_queues(ov, model):
     done = threading.Event()
     request = compiled.create_infer_request()
     request.set_callback(lambda event: event.set(), done)
+    request.infer([X, SCALE])
+    assert not done.is_set()
     request.start_async([X, SCALE])
     request.wait()
     assert done.wait(10)
@@ -124,6 +126,31 @@ def test_callbacks_and_queues(ov, model):
     assert sorted(found) == list(range(8))
     for number, value in found.items():
         np.testing.assert_array_equal(value, Y * number)
+
+
+def test_a_request_of_a_queue_is_waited_for(ov, model):
+    queue = ov.AsyncInferQueue(ov.Core().compile_model(model, "CPU"), 1)
+    for number in range(20):
+        queue.start_async([X * number, SCALE])
+        queue[0].wait()
+        np.testing.assert_array_equal(queue[0].get_output_tensor().data, Y * number)
+    queue.wait_all()
+
+
+def test_sequences_stay_sequences(tmp_path):
+    """Of a model of ONNX that is written with other shapes."""
+    onnx_parser = pytest.importorskip("onnx.parser")
+    made = onnx_parser.parse_model("""<ir_version: 9, opset_import: ["" : 18]>
+        g (float[N, 2] x) => (seq(float[2, 2]) y) { n = Constant<value_int = 2>()
+          y = SplitToSequence<axis = 0>(x, n) }""")
+    path, written = tmp_path / "split.onnx", tmp_path / "written.onnx"
+    path.write_bytes(made.SerializeToString())
+    ov = loopc.openvino
+    read = ov.Core().read_model(path)
+    read.reshape([6, 2])
+    ov.save_model(read, written)
+    parts = ov.Core().compile_model(written, "CPU")([np.ones((6, 2), np.float32)])[0]
+    assert [one.shape for one in parts] == [(2, 2)] * 3
 
 
 def test_jobs_of_queues(model):

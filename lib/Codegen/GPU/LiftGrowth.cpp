@@ -40,6 +40,9 @@ struct Growth {
   BlockArgument buffer;
   /// What it computes from the loop's arguments, in order.
   SmallVector<Operation *> needs;
+  /// Of these, and of the checks in front of it, in order: who makes room has
+  /// come to these checks.
+  SmallVector<Operation *> needsChecked;
 };
 
 class GrowthLifter {
@@ -52,7 +55,9 @@ public:
 
 private:
   bool findGrowths();
+  bool addNeeds(SmallVector<Value> open, llvm::SetVector<Operation *> &needs);
   bool findNeeds(Growth &growth);
+  bool findChecks(Growth &growth, llvm::SetVector<Operation *> needs);
   Value hasRoom(IRMapping &mapping);
   void cloneBefore(ValueRange inits, IRMapping &mapping);
   void cloneBody(ValueRange arguments, IRMapping &mapping);
@@ -78,16 +83,10 @@ static BlockArgument findGrown(scf::IfOp branch, Block &body) {
   return buffer;
 }
 
-/// Collects what `growth` needs; false where that is more than numbers that
-/// follow from the loop's arguments.
-bool GrowthLifter::findNeeds(Growth &growth) {
-  llvm::SetVector<Operation *> needs;
-  SmallVector<Value> open{growth.branch.getCondition()};
-  growth.branch.getThenRegion().walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (!growth.branch->isAncestor(operand.getParentBlock()->getParentOp()))
-        open.push_back(operand);
-  });
+/// Adds what `open` is computed of in the body; false where that is more than
+/// numbers that follow from the loop's arguments.
+bool GrowthLifter::addNeeds(SmallVector<Value> open,
+                            llvm::SetVector<Operation *> &needs) {
   while (!open.empty()) {
     Operation *op = open.pop_back_val().getDefiningOp();
     if (!op || op->getBlock() != &body || needs.contains(op))
@@ -97,10 +96,57 @@ bool GrowthLifter::findNeeds(Growth &growth) {
     needs.insert(op);
     llvm::append_range(open, op->getOperands());
   }
-  growth.needs.assign(needs.begin(), needs.end());
-  llvm::sort(growth.needs, [](Operation *one, Operation *other) {
+  return true;
+}
+
+static SmallVector<Operation *> inOrder(llvm::SetVector<Operation *> ops) {
+  SmallVector<Operation *> sorted = ops.takeVector();
+  llvm::sort(sorted, [](Operation *one, Operation *other) {
     return one->isBeforeInBlock(other);
   });
+  return sorted;
+}
+
+/// Collects what `growth` needs; false where that is not known before the
+/// iteration.
+bool GrowthLifter::findNeeds(Growth &growth) {
+  llvm::SetVector<Operation *> needs;
+  SmallVector<Value> open{growth.branch.getCondition()};
+  growth.branch.getThenRegion().walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (!growth.branch->isAncestor(operand.getParentBlock()->getParentOp()))
+        open.push_back(operand);
+  });
+  if (!addNeeds(std::move(open), needs))
+    return false;
+  growth.needs = inOrder(needs);
+  return findChecks(growth, std::move(needs));
+}
+
+/// Collects the checks in front of `growth`: how much is copied may count on
+/// them (loop_collect_shape). Those that nobody knows before the iteration stay
+/// behind it, where no extents of what an iteration makes are asked for.
+bool GrowthLifter::findChecks(Growth &growth,
+                              llvm::SetVector<Operation *> needs) {
+  bool asksForExtents = llvm::any_of(growth.needs, [&](Operation *op) {
+    auto dim = dyn_cast<memref::DimOp>(op);
+    return dim && dim.getSource() != growth.buffer;
+  });
+  for (Operation &op : body) {
+    if (&op == growth.branch)
+      break;
+    if (!holdsOp<loop::CheckOp>(&op))
+      continue;
+    llvm::SetVector<Operation *> both = needs;
+    if (isa<loop::CheckOp>(op) &&
+        addNeeds(SmallVector<Value>(op.getOperands()), both)) {
+      needs = std::move(both);
+      needs.insert(&op);
+    } else if (asksForExtents) {
+      return false;
+    }
+  }
+  growth.needsChecked = inOrder(std::move(needs));
   return true;
 }
 
@@ -110,7 +156,7 @@ bool GrowthLifter::findGrowths() {
     BlockArgument buffer = branch ? findGrown(branch, body) : BlockArgument();
     if (!buffer)
       continue;
-    Growth growth{branch, buffer, {}};
+    Growth growth{branch, buffer, {}, {}};
     if (!findNeeds(growth))
       return false;
     growths.push_back(std::move(growth));
@@ -194,17 +240,18 @@ bool GrowthLifter::run() {
   if (!isPureTest || !findGrowths())
     return false;
   // The body of the outer loop: makes room, then goes on while there is some.
-  auto *made = new Block();
+  auto *block = new Block();
   for (BlockArgument argument : body.getArguments())
-    made->addArgument(argument.getType(), argument.getLoc());
-  body.getParent()->push_back(made);
-  b.setInsertionPointToStart(made);
+    block->addArgument(argument.getType(), argument.getLoc());
+  body.getParent()->push_back(block);
+  b.setInsertionPointToStart(block);
   IRMapping mapping;
-  mapping.map(body.getArguments(), made->getArguments());
-  SmallVector<Value> arguments(made->getArguments());
+  mapping.map(body.getArguments(), block->getArguments());
+  SmallVector<Value> arguments(block->getArguments());
+  llvm::DenseSet<Operation *> made;
   for (Growth &growth : growths) {
-    for (Operation *op : growth.needs)
-      if (!mapping.contains(op->getResult(0)))
+    for (Operation *op : growth.needsChecked)
+      if (made.insert(op).second)
         b.clone(*op, mapping);
     Operation *branch = b.clone(*growth.branch, mapping);
     arguments[growth.buffer.getArgNumber()] = branch->getResult(0);

@@ -300,7 +300,9 @@ class OnnxGraph:
             # What followed from other shapes is inferred.
             del self._graph.value_info[:]
             for port in self._graph.output:
-                port.type.tensor_type.ClearField("shape")
+                # To name the type of a tensor makes it one.
+                if port.type.HasField("tensor_type"):
+                    port.type.tensor_type.ClearField("shape")
 
     def set_layouts(self, layouts: dict[str, Layout]) -> None:
         """Nothing: ONNX does not write them down."""

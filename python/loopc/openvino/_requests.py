@@ -83,6 +83,8 @@ class InferRequest:
         self._results: list[Any] | None = None
         self._worker = ThreadPoolExecutor(max_workers=1)
         self._running: Future[None] | None = None
+        # Of the run that is under way; its own callbacks wait for nothing.
+        self._thread = 0
         self._callback: tuple[Callable[[Any], Any], Any] | None = None
         self._seconds = 0.0
         self.userdata: Any = None
@@ -280,7 +282,7 @@ class InferRequest:
         self._take(inputs, share_inputs)
         if userdata is not None:
             self.userdata = userdata
-        self._running = self._worker.submit(self._run)
+        self._running = self._worker.submit(self._run_and_tell)
 
     def _take(self, inputs: Any, share_inputs: bool) -> None:
         if self._running is not None and not self._running.done():
@@ -329,9 +331,19 @@ class InferRequest:
         for at, tensor in self._shown.items():
             tensor._data = results[at]
         self._results = results
-        if self._callback is not None:
-            function, userdata = self._callback
-            function(self.userdata if userdata is None else userdata)
+
+    def _run_and_tell(self, tell: Callable[[], Any] | None = None) -> None:
+        """Runs, and calls its callback and `tell`."""
+        self._thread = threading.get_ident()
+        try:
+            self._run()
+            if self._callback is not None:
+                function, userdata = self._callback
+                function(self.userdata if userdata is None else userdata)
+            if tell is not None:
+                tell()
+        finally:
+            self._thread = 0
 
     def _places(self) -> dict[str, Any]:
         """Tensors that the run writes to: those of outputs whose shapes are fixed."""
@@ -370,7 +382,7 @@ class InferRequest:
 
     def wait(self) -> None:
         """Returns when the run has ended, and raises what it, or the callback, raised."""
-        if self._running is not None:
+        if self._running is not None and threading.get_ident() != self._thread:
             self._running.result()
 
     def wait_for(self, timeout: int) -> bool:
@@ -383,7 +395,7 @@ class InferRequest:
         return True
 
     def set_callback(self, callback: Callable[[Any], Any], userdata: Any = None) -> None:
-        """Calls `callback(userdata)`, in another thread, whenever a run has ended well."""
+        """Calls `callback(userdata)`, in another thread, when asynchronous runs have ended well."""
         if not callable(callback):
             raise InvalidType(f"callback: {type(callback).__qualname__} cannot be called")
         self._callback = (callback, userdata)
@@ -475,6 +487,8 @@ class AsyncInferQueue:
         self._free = threading.Semaphore(count)
         self._idle = list(range(count))
         self._pending: list[Future[None]] = []
+        # The last run of each request.
+        self._started: list[Future[None] | None] = [None] * count
         self._callback: Callable[[InferRequest, Any], Any] | None = None
         self._worker = ThreadPoolExecutor(max_workers=count)
         self.userdata: list[Any] = [None] * count
@@ -516,6 +530,8 @@ class AsyncInferQueue:
         self._free.acquire()
         at = self._idle.pop()
         request = self._requests[at]
+        if request._running is self._started[at]:
+            request._running = None  # it has ended, or is about to
         try:
             request._take(inputs, share_inputs)
         except BaseException:
@@ -524,14 +540,14 @@ class AsyncInferQueue:
             raise
         request.userdata = self.userdata[at] = userdata
         self._pending = [one for one in self._pending if not one.done() or one.exception()]
-        self._pending.append(self._worker.submit(self._run, at, userdata))
+        request._running = self._started[at] = self._worker.submit(self._run, at, userdata)
+        self._pending.append(request._running)
 
     def _run(self, at: int, userdata: Any) -> None:
-        request = self._requests[at]
+        request, callback = self._requests[at], self._callback
+        tell = None if callback is None else lambda: callback(request, userdata)
         try:
-            request._run()
-            if self._callback is not None:
-                self._callback(request, userdata)
+            request._run_and_tell(tell)
         finally:
             self._idle.append(at)
             self._free.release()

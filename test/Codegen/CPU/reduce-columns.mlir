@@ -49,7 +49,9 @@ func.func @known(%x: tensor<4096x4xf32>, %c: tensor<8x4xf32>) -> tensor<4096xi64
   %first = linalg.generic {indexing_maps = [#all, #row, #row], iterator_types = ["parallel", "reduction"]}
       ins(%far, %least : tensor<4096x8xf32>, tensor<4096xf32>) outs(%mosts : tensor<4096xi64>) {
   ^bb0(%a: f32, %b: f32, %out: i64):
-    %is = arith.cmpf oeq, %a, %b : f32
+    %same = arith.cmpf oeq, %a, %b : f32
+    %nan = arith.cmpf uno, %a, %a : f32
+    %is = arith.ori %same, %nan : i1
     %k = linalg.index 1 : index
     %n = arith.index_cast %k : index to i64
     %place = arith.select %is, %n, %most : i64

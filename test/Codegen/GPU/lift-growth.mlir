@@ -74,3 +74,47 @@ func.func @unknown(%sizes: memref<?xindex>, %n: index, %first: memref<?xf32>) ->
   }
   return %r#1 : memref<?xf32>
 }
+
+// What is copied counts on the check in front of it: who makes room has come to
+// it.
+// CHECK-LABEL: func.func @checked
+// CHECK: do {
+// CHECK: %[[SAME:.+]] = arith.cmpi eq
+// CHECK: loop.check %[[SAME]]
+// CHECK: scf.if
+// CHECK: memref.alloc
+// CHECK: scf.while
+// CHECK: loop.check
+// CHECK-NOT: memref.alloc
+// CHECK: return
+func.func @checked(%n: index, %row: memref<?xf32>, %first: memref<?xf32>) -> memref<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:3 = scf.while (%i = %c0, %before = %c1, %b = %first) : (index, index, memref<?xf32>) -> (index, index, memref<?xf32>) {
+    %go = arith.cmpi slt, %i, %n : index
+    scf.condition(%go) %i, %before, %b : index, index, memref<?xf32>
+  } do {
+  ^bb0(%i: index, %before: index, %b: memref<?xf32>):
+    %size = memref.dim %row, %c0 : memref<?xf32>
+    %length = arith.addi %size, %i : index
+    %same = arith.cmpi eq, %length, %before : index
+    loop.check %same, "{} elements, before {}"(%length, %before : index, index)
+    %used = arith.muli %i, %length : index
+    %next = arith.addi %used, %length : index
+    %room = memref.dim %b, %c0 : memref<?xf32>
+    %full = arith.cmpi sgt, %next, %room : index
+    %grown = scf.if %full -> memref<?xf32> {
+      %new = memref.alloc(%next) : memref<?xf32>
+      %from = memref.subview %b[0] [%used] [1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+      %to = memref.subview %new[0] [%used] [1] : memref<?xf32> to memref<?xf32, strided<[1]>>
+      memref.copy %from, %to : memref<?xf32, strided<[1]>> to memref<?xf32, strided<[1]>>
+      memref.dealloc %b : memref<?xf32>
+      scf.yield %new : memref<?xf32>
+    } else {
+      scf.yield %b : memref<?xf32>
+    } {loopc.cold, loopc.grows}
+    %more = arith.addi %i, %c1 : index
+    scf.yield %more, %length, %grown : index, index, memref<?xf32>
+  }
+  return %r#2 : memref<?xf32>
+}

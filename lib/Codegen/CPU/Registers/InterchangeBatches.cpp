@@ -148,7 +148,9 @@ static bool isReadBefore(Value version, tensor::InsertSliceOp insertion) {
       Operation *user = use.getOwner();
       if (isa<tensor::DimOp>(user) || use == insertion.getDestMutable())
         continue;
-      if (!user->isBeforeInBlock(insertion))
+      // A body may read an element of it.
+      Operation *reader = insertion->getBlock()->findAncestorOpInBlock(*user);
+      if (!reader || !reader->isBeforeInBlock(insertion))
         return false;
       if (isa<tensor::ExtractSliceOp, tensor::ExpandShapeOp,
               tensor::CollapseShapeOp, tensor::CastOp>(user))

@@ -7,21 +7,39 @@
 //===----------------------------------------------------------------------===//
 
 #include "DimPatterns.h"
+#include "VersionConditions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
+/// True if the extents are equal where `condition` holds.
+static bool areEqualIf(Value condition, OpFoldResult one, OpFoldResult other) {
+  if (isEqualConstantIntOrValue(one, other) ||
+      matchPattern(condition, m_Zero()))
+    return true;
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return areEqualIf(both.getLhs(), one, other) ||
+           areEqualIf(both.getRhs(), one, other);
+  auto [x, y] = comparedExtents(condition);
+  return x && ((isEqualConstantIntOrValue(x, one) &&
+                isEqualConstantIntOrValue(y, other)) ||
+               (isEqualConstantIntOrValue(x, other) &&
+                isEqualConstantIntOrValue(y, one)));
+}
+
 /// The element of `value` that `op`, of no inputs, reads for each of its own,
-/// where it is at the same place, or at 0 of an axis of extent 1.
+/// where it is at the same place, or at 0 of an axis of extent 1. Where
+/// `condition` holds both have the same extents.
 static std::optional<AffineMap> mapOfRepeated(RewriterBase &rewriter,
                                               linalg::GenericOp op, Value value,
-                                              DimOf dimOf) {
+                                              Value condition, DimOf dimOf) {
   auto yielded = op.getBody()->getTerminator()->getOperand(0);
   auto read = yielded.getDefiningOp<tensor::ExtractOp>();
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -31,21 +49,24 @@ static std::optional<AffineMap> mapOfRepeated(RewriterBase &rewriter,
       !op.getIndexingMapsArray().front().isIdentity())
     return std::nullopt;
   SmallVector<AffineExpr> exprs;
+  rewriter.setInsertionPoint(op);
   for (auto [axis, index] : llvm::enumerate(read.getIndices())) {
+    OpFoldResult own = dimOf(value, axis), made = dimOf(op->getResult(0), axis);
     if (type.getDimSize(axis) == 1) {
+      if (!areEqualIf(condition, own, made))
+        return std::nullopt;
       exprs.push_back(rewriter.getAffineConstantExpr(0));
       continue;
     }
+    if (!isEqualConstantIntOrValue(own, made))
+      return std::nullopt;
     if (auto first = index.getDefiningOp<arith::SelectOp>();
         first && isConstantIntValue(first.getTrueValue(), 0)) {
-      // At 0 of an extent of 1: all of the axis, if the extents are equal.
+      // At 0 of an extent of 1: all of the axis, as the extents are equal.
       auto compare = first.getCondition().getDefiningOp<arith::CmpIOp>();
-      rewriter.setInsertionPoint(op);
-      OpFoldResult own = dimOf(value, axis);
       if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq ||
           !isConstantIntValue(compare.getRhs(), 1) ||
-          own != OpFoldResult(compare.getLhs()) ||
-          own != dimOf(op->getResult(0), axis))
+          own != OpFoldResult(compare.getLhs()))
         return std::nullopt;
       index = first.getFalseValue();
     }
@@ -75,7 +96,8 @@ static bool repeatResult(RewriterBase &rewriter, scf::IfOp branch, unsigned k,
   auto isBefore = [&](Value v) {
     return !branch->isAncestor(v.getParentRegion()->getParentOp());
   };
-  std::optional<AffineMap> map = mapOfRepeated(rewriter, op, value, dimOf);
+  std::optional<AffineMap> map =
+      mapOfRepeated(rewriter, op, value, branch.getCondition(), dimOf);
   if (!map || !place || !isBefore(value) ||
       !llvm::all_of(place->getOperands(), isBefore))
     return false;

@@ -165,3 +165,57 @@ func.func @begins_anywhere(%m: i64, %from: i64, %to: i64, %s0: i64) -> i64 {
   }
   return %s : i64
 }
+
+// What a branch guards must not move before a loop without iterations, whether
+// numbers are compared as signed or as unsigned ones.
+// CHECK-LABEL: func @guarded(
+// CHECK: loop.loop
+// CHECK: arith.cmpi ult
+// CHECK: scf.if
+// CHECK: tensor.extract
+func.func @guarded(%n: i64, %x: tensor<?xf32>) -> f32 {
+  %zero = arith.constant 0.0 : f32
+  %c1 = arith.constant 1 : i64
+  %m = arith.subi %n, %c1 : i64
+  %k = arith.index_cast %m : i64 to index
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %zero : f32) {
+    %in = arith.cmpi ult, %i, %n : i64
+    %v = scf.if %in -> f32 {
+      %w = tensor.extract %x[%k] : tensor<?xf32>
+      scf.yield %w : f32
+    } else {
+      scf.yield %zero : f32
+    }
+    %b = arith.addf %a, %v : f32
+    loop.yield while(%c : i1) carried(%b : f32)
+  }
+  return %r : f32
+}
+
+// What counts on the inner loop to run stays in it: the number of the outer
+// loop's iteration does not keep it there.
+// CHECK-LABEL: func @inner(
+// CHECK: loop.loop
+// CHECK: loop.loop
+// CHECK: arith.cmpi slt
+// CHECK: arith.select
+func.func @inner(%n: i64, %x: tensor<?xf32>) -> i64 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %dim = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = arith.index_cast %dim : index to i64
+  %less = arith.subi %m, %c1 : i64
+  %r = loop.loop (%j : i64, %c : i1) trips(%n : i64) carried(%a = %zero : i64) {
+    %s = loop.loop (%i : i64, %d : i1) trips(%m : i64) carried(%e = %a : i64) {
+      %rest = arith.subi %m, %i : i64
+      %end = arith.addi %j, %rest : i64
+      %in = arith.cmpi slt, %j, %end : i64
+      %last = arith.select %in, %less, %zero : i64
+      %f = arith.muli %e, %last : i64
+      loop.yield while(%d : i1) carried(%f : i64)
+    }
+    loop.yield while(%c : i1) carried(%s : i64)
+  }
+  return %r : i64
+}

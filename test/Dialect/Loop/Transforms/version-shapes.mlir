@@ -361,3 +361,53 @@ func.func @row_of_iteration(%x0: tensor<?xf32>) -> tensor<?xf32> {
   }
   return %r : tensor<?xf32>
 }
+
+#id2 = affine_map<(d0, d1) -> (d0, d1)>
+
+// A condition on data says nothing of extents: the branch stays.
+// CHECK-LABEL: func @chosen_by_data(
+// CHECK: loop.loop
+// CHECK: scf.if
+// CHECK: return
+func.func @chosen_by_data(%nt: tensor<i64>, %x: tensor<?x1xf32>, %s0: tensor<?x?xf32>, %flags: tensor<?xi1>, %mt: tensor<i64>) -> (tensor<?x?xf32>, tensor<i64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0 : i64
+  %n = tensor.extract %nt[] : tensor<i64>
+  %m = tensor.extract %mt[] : tensor<i64>
+  %d = tensor.dim %x, %c0 : tensor<?x1xf32>
+  %mi = arith.index_cast %m : i64 to index
+  %xx = tensor.cast %x : tensor<?x1xf32> to tensor<?x?xf32>
+  %r, %e = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : tensor<?x?xf32>, %a = %z : i64) {
+    %k = arith.index_cast %i : i64 to index
+    %f = tensor.extract %flags[%k] : tensor<?xi1>
+    %place = tensor.empty(%d, %mi) : tensor<?x?xf32>
+    %y = scf.if %f -> (tensor<?x?xf32>) {
+      scf.yield %xx : tensor<?x?xf32>
+    } else {
+      %g = linalg.generic {indexing_maps = [#id2], iterator_types = ["parallel", "parallel"]} outs(%place : tensor<?x?xf32>) {
+      ^bb0(%o: f32):
+        %p = linalg.index 0 : index
+        %v = tensor.extract %x[%p, %c0] : tensor<?x1xf32>
+        linalg.yield %v : f32
+      } -> tensor<?x?xf32>
+      scf.yield %g : tensor<?x?xf32>
+    }
+    %w = tensor.dim %y, %c1 : tensor<?x?xf32>
+    %wi = arith.index_cast %w : index to i64
+    %b = arith.addi %a, %wi : i64
+    %sd0 = tensor.dim %s, %c0 : tensor<?x?xf32>
+    %sd1 = tensor.dim %s, %c1 : tensor<?x?xf32>
+    %se = tensor.empty(%sd0, %sd1) : tensor<?x?xf32>
+    %t = linalg.generic {indexing_maps = [#id2, #id2], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<?x?xf32>) outs(%se : tensor<?x?xf32>) {
+    ^bb0(%in: f32, %o: f32):
+      %p = linalg.index 0 : index
+      %v = tensor.extract %y[%p, %c0] : tensor<?x?xf32>
+      %q = arith.addf %v, %in : f32
+      linalg.yield %q : f32
+    } -> tensor<?x?xf32>
+    loop.yield while(%c : i1) carried(%t, %b : tensor<?x?xf32>, i64)
+  }
+  %et = tensor.from_elements %e : tensor<i64>
+  return %r, %et : tensor<?x?xf32>, tensor<i64>
+}
