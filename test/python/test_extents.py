@@ -250,3 +250,24 @@ def test_inputs_are_checked(port: str, value: int | list[int]) -> None:
     a: Any = [values((n,), 0) for n in value] if isinstance(value, list) else values((value,), 0)
     with pytest.raises(loopc.InvalidArgument, match="dimension 0 is 4, expected 3"):
         run(f"({port}) => (y) {{ y = Identity(a) }}", {"a": a})
+
+
+SAME = 'auto_pad = "SAME_UPPER", strides = [3, 2]'
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        f"MaxPool<kernel_shape = [1, 1], {SAME}> (x)",
+        f"AveragePool<kernel_shape = [2, 1], {SAME}> (x)",
+        f"LpPool<kernel_shape = [1, 1], {SAME}> (x)",
+        f"Conv<{SAME}> (x, w)",
+    ],
+)
+@pytest.mark.parametrize("extents", ["0, 4", "0, B", "4, 0", "A, B"])
+def test_no_windows_over_nothing(node: str, extents: str) -> None:
+    """The library infers one window that is shorter than its stride over no elements."""
+    text = f"(float[1, 2, {extents}] x, float[2, 2, 1, 1] w) => (y) {{ y = {node} }}"
+    shape = (1, 2, *(int(e) if e.isdigit() else 0 for e in extents.split(", ")))
+    (y,) = run(text, {"x": np.zeros(shape, np.float32), "w": np.ones((2, 2, 1, 1), np.float32)})
+    assert y.shape == (1, 2, -(-shape[2] // 3), -(-shape[3] // 2))

@@ -98,8 +98,11 @@ static constexpr int64_t kMostTrips = 16;
 /// can be vectors where it is straight code.
 static bool isSmallOnNumbers(scf::ForOp loop) {
   constexpr int64_t kMostOps = 640;
+  // Trips may be known of a loop whose beginning is not.
   std::optional<APInt> trips = loop.getStaticTripCount();
   if (!trips || trips->ugt(kMostTrips) || loop.getInitArgs().empty() ||
+      !getConstantIntValue(loop.getLowerBound()) ||
+      !getConstantIntValue(loop.getStep()) ||
       !loop->getParentOfType<LoopOp>() ||
       !llvm::all_of(loop.getResultTypes(),
                     [](Type type) { return type.isIntOrIndexOrFloat(); }))

@@ -86,14 +86,19 @@ static bool asNextVersion(NodeContext &context, const OpSchema &schema) {
   return false;
 }
 
+/// Windows of a pooling.
+static bool windows(NodeContext &context, const OpSchema &schema) {
+  schema.GetTypeAndShapeInferenceFunction()(context);
+  dropWindowsOfNothing(context);
+  return true;
+}
+
 /// Pooling with ceil_mode: the newest version drops a last window that would
 /// start in the padding, as engines do in all versions (onnxruntime 1.31.1);
 /// the library's older inference functions count it.
-static bool asNewestVersion(NodeContext &context, const OpSchema &schema) {
-  const OpSchema *newest = findSchema(schema.domain(), schema.Name(),
-                                      std::numeric_limits<int>::max());
-  newest->GetTypeAndShapeInferenceFunction()(context);
-  return true;
+static bool roundedWindows(NodeContext &context, const OpSchema &schema) {
+  return windows(context, *findSchema(schema.domain(), schema.Name(),
+                                      std::numeric_limits<int>::max()));
 }
 
 /// Pad-1 calls its `pads` `paddings`.
@@ -299,7 +304,8 @@ static const Rule rules[] = {
     {"", "Abs", 1, 1, sameAsFirst},
     {"", "Add", 1, 1, sameAsFirst},
     {"", "Attention", 23, noEnd, attention},
-    {"", "AveragePool", 10, 19, asNewestVersion},
+    {"", "AveragePool", 10, 19, roundedWindows},
+    {"", "AveragePool", 1, noEnd, windows},
     {"", "Cast", 1, 1, castByName},
     {"", "Ceil", 1, 1, sameAsFirst},
     {"", "Clip", 1, 1, sameAsFirst},
@@ -314,8 +320,10 @@ static const Rule rules[] = {
     {"", "InstanceNormalization", 1, 1, sameAsFirst},
     {"", "LeakyRelu", 1, 1, sameAsFirst},
     {"", "Log", 1, 1, sameAsFirst},
+    {"", "LpPool", 2, noEnd, windows},
     {"", "Max", 1, 1, sameAsFirst},
-    {"", "MaxPool", 10, 12, asNewestVersion},
+    {"", "MaxPool", 10, 12, roundedWindows},
+    {"", "MaxPool", 1, noEnd, windows},
     {"", "Mean", 1, 1, sameAsFirst},
     {"", "MeanVarianceNormalization", 9, 13, sameAsFirst},
     {"", "Min", 1, 1, sameAsFirst},

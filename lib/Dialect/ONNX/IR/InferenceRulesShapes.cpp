@@ -272,11 +272,28 @@ static bool reduction(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+void loopc::onnx::dropWindowsOfNothing(NodeContext &context) {
+  const AttributeProto *mode = context.getAttribute("auto_pad");
+  const TensorShapeProto *input = context.getInputShape(0);
+  if (!mode || !StringRef(mode->s()).starts_with("SAME") || !input)
+    return;
+  for (size_t i = 0; i < context.getNumOutputs(); ++i) {
+    TypeProto::Tensor &type = *context.getOutputType(i)->mutable_tensor_type();
+    if (!type.has_shape() || type.shape().dim_size() != input->dim_size())
+      continue;
+    for (int k = 2; k < input->dim_size(); ++k)
+      if (input->dim(k).has_dim_value() && input->dim(k).dim_value() == 0)
+        type.mutable_shape()->mutable_dim(k)->set_dim_value(0);
+  }
+}
+
 /// Convolutions keep their rank and the images; the library says nothing, or
 /// stops half way, where it does not know the kernel.
 static bool convolution(NodeContext &context, const OpSchema &schema) {
   const TensorShapeProto *input = context.getInputShape(0);
   bool isUnknown = leavesUnknown(context, schema);
+  if (schema.Name() != "ConvTranspose")
+    dropWindowsOfNothing(context);
   if (!input || input->dim_size() < 3 ||
       (!isUnknown &&
        output(context, 0).shape().dim_size() == input->dim_size()))

@@ -143,6 +143,10 @@ private:
 bool inferByRule(NodeContext &context, const ::onnx::OpSchema &schema);
 /// The same for operators that change shapes.
 bool inferShapeByRule(NodeContext &context, const ::onnx::OpSchema &schema);
+/// As many windows as strides, rounded up, are none over an axis without
+/// elements; the library's quotient of a negative number counts one where they
+/// are shorter than their stride.
+void dropWindowsOfNothing(NodeContext &context);
 
 } // namespace loopc::onnx
 

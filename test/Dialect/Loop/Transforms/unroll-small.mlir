@@ -155,3 +155,22 @@ func.func @names(%n: i64, %x: tensor<3xi64>, %s0: i64) -> i64 {
   }
   return %r : i64
 }
+
+// How often a loop runs is known here, where it begins is not: it stays.
+// CHECK-LABEL: func.func @begins(
+// CHECK: scf.for
+// CHECK: return
+func.func @begins(%n: i64, %b: index, %x: tensor<3xi64>, %s0: i64) -> i64 {
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
+    %e = arith.addi %b, %c3 overflow<nsw> : index
+    %t = scf.for %k = %b to %e step %c1 iter_args(%a = %s) -> (i64) {
+      %d = arith.index_cast %k : index to i64
+      %a1 = arith.maxsi %a, %d : i64
+      scf.yield %a1 : i64
+    }
+    loop.yield while(%c : i1) carried(%t : i64)
+  }
+  return %r : i64
+}
