@@ -130,8 +130,8 @@ func.func @einsum(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %c: tensor<4x5xf32>)
 // as matrices, and the product is put into the order that is asked for.
 // CHECK-LABEL: @einsum_matrices
 // CHECK-SAME: %[[X:[^:]+]]: tensor<1x16x40x8x8x3xf32>{{.*}}, %[[W:[^:]+]]: tensor<1x16x32x3x40xf32>
-// CHECK-DAG: %[[ROWS:.*]] = linalg.transpose ins(%[[W]] :{{.*}} permutation = [0, 4, 2, 1, 3] 
-// CHECK-DAG: %[[COLUMNS:.*]] = linalg.transpose ins(%[[X]] :{{.*}} permutation = [0, 2, 1, 5, 4, 3] 
+// CHECK-DAG: %[[ROWS:.*]] = linalg.transpose ins(%[[W]] :{{.*}} permutation = [0, 4, 2, 1, 3]
+// CHECK-DAG: %[[COLUMNS:.*]] = linalg.transpose ins(%[[X]] :{{.*}} permutation = [0, 2, 1, 5, 4, 3]
 // CHECK-DAG: %[[LHS:.*]] = tensor.collapse_shape %[[ROWS]] {{\[\[}}0, 1], [2], [3, 4]] : {{.*}} into tensor<40x32x48xf32>
 // CHECK-DAG: %[[RHS:.*]] = tensor.collapse_shape %[[COLUMNS]] {{\[\[}}0, 1], [2, 3], [4, 5]] : {{.*}} into tensor<40x48x64xf32>
 // CHECK: %[[Y:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "parallel"]} ins(%[[LHS]], %[[RHS]] :
