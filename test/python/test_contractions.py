@@ -181,6 +181,27 @@ def test_einsum(equation: str) -> None:
     _check(np.asarray(session.run(None, {"a": a, "b": b})[0]), want, 700)
 
 
+@pytest.mark.parametrize("kind", ["float", "float16", "int32"])
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("equation", ["bildjk,bimkl->bmljd", "aks,ksb->bsa", "kji,mkl->mijl"])
+def test_einsum_as_matrices(equation: str, is_open: bool, kind: str) -> None:
+    """Operands that are stored in another order, because no loop goes along rows of both."""
+    left, right = equation.split("->")[0].split(",")
+    known = dict(zip("bildjkmasx", [2, 5, 9, 10, 3, 4, 12, 40, 3, 9], strict=True))
+    shape = [",".join(x if is_open else str(known[x]) for x in term) for term in (left, right)]
+    session = _session(
+        f"({kind}[{shape[0]}] a, {kind}[{shape[1]}] b) => (y) {{"
+        f' y = Einsum<equation = "{equation}">(a, b) }}'
+    )
+    for label in ("", *dict.fromkeys(left + right)) if is_open else ("",):
+        for extent in (0, 1, 33):
+            sizes = {**known, **({label: extent} if label else {})}
+            a = _values(TYPES[kind], *(sizes[x] for x in left))
+            b = _values(TYPES[kind], *(sizes[x] for x in right), seed=1)
+            want = np.einsum(equation, a.astype(np.float64), b.astype(np.float64))
+            _check(np.asarray(session.run(None, {"a": a, "b": b})[0]), want, 200)
+
+
 @pytest.mark.parametrize("batch", [1, 2, 16, "n"])
 def test_weights_in_loop(batch: int | str) -> None:
     """Weights that a loop does not change are packed once before it."""

@@ -16,7 +16,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 #: Operator and attributes of the pooling, channels, extents of the image: rows that
-#: are left over, windows of one row, of three, with padding, and such that overlap.
+#: are left over, windows of one row, of three, with padding, and such that overlap,
+#: and large ones.
 POOLS = [
     ("MaxPool", {"kernel_shape": [2, 2], "strides": [2, 2]}, 32, (151, 120)),
     ("MaxPool", {"kernel_shape": [3, 3], "strides": [3, 3]}, 40, (160, 64)),
@@ -24,6 +25,10 @@ POOLS = [
     ("MaxPool", {"kernel_shape": [1, 4], "strides": [1, 4]}, 33, (96, 80)),
     ("MaxPool", {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [0, 1, 0, 1]}, 32, (128, 70)),
     ("MaxPool", {"kernel_shape": [3, 3], "strides": [2, 2]}, 32, (129, 65)),
+    # One axis after the other, the last one last.
+    ("AveragePool", {"kernel_shape": [8, 8], "strides": [8, 8]}, 16, (130, 70)),
+    ("MaxPool", {"kernel_shape": [5, 7], "strides": [5, 3], "pads": [2, 3, 1, 2]}, 16, (66, 50)),
+    ("AveragePool", {"kernel_shape": [5, 5], "strides": [4, 4], "pads": [2] * 4}, 16, (66, 50)),
 ]
 
 

@@ -131,3 +131,28 @@ def test_truths_as_numbers() -> None:
     x = random_array(37)
     for made in run(text, {"x": x}):
         np.testing.assert_array_equal(made, (x > 0).astype(made.dtype))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("rank", [2, 3])
+def test_broadcast_operands_whose_axes_become_one(rank: int, threads: int) -> None:
+    """Each extent 1 or another, of two or three operands: the last two axes are one row or not."""
+    axes = [",".join(f"{name}{k}" for k in range(rank)) for name in "xyz"]
+    text = f"""<ir_version: 9, opset_import: ["" : 18]>
+    g (float[{axes[0]}] x, float[{axes[1]}] y, float[{axes[2]}] z) => (s, t) {{
+        s = Sub(x, y)
+        u = Mul(s, z)
+        t = Sub(z, u)
+    }}"""
+    options = loopc.SessionOptions(intra_op_num_threads=threads)
+    session = loopc.InferenceSession(onnx.parser.parse_model(text), options)
+    front = (1, 2)[: rank - 2]
+    for rows, columns in ((1, 1), (1, 70), (50, 1), (7, 5), (40, 300), (0, 3), (3, 0)):
+        shapes = [
+            (*front, r, c) for r in dict.fromkeys((1, rows)) for c in dict.fromkeys((1, columns))
+        ]
+        for chosen in itertools.product(shapes, repeat=3):
+            x, y, z = (random_array(*shape, seed=k) for k, shape in enumerate(chosen))
+            s, t = session.run(None, {"x": x, "y": y, "z": z})
+            np.testing.assert_array_equal(s, x - y)
+            np.testing.assert_allclose(t, z - (x - y) * z, rtol=1e-5, atol=1e-6)

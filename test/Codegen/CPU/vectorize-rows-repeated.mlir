@@ -56,14 +56,16 @@ func.func @thrice(%x: memref<?xf32>, %y: memref<?xf32>) {
 // number for all lanes or neighbours.
 // CHECK-LABEL: func @one_or_all(
 // CHECK-SAME: %[[X:[^:]+]]: memref<?x?xf32>, %[[ONE:[^:]+]]: i1
-// CHECK: scf.if %[[ONE]] {
-// CHECK:   %[[S:.*]] = memref.load %[[X]][
+// CHECK: %[[CASE:.*]] = arith.select %{{.*}}, %{{.*}}, %[[ONE]] : i1
+// CHECK: %[[ROWS:.*]] = memref.reinterpret_cast %[[X]]
+// CHECK: scf.if %[[CASE]] {
+// CHECK:   %[[S:.*]] = memref.load %[[ROWS]][
 // CHECK:   %[[LANES:.*]] = vector.broadcast %[[S]]
 // CHECK:   vector.store %[[LANES]]
 // CHECK:   vector.create_mask
 // CHECK:   vector.maskedstore
 // CHECK: } else {
-// CHECK:   vector.load %[[X]][
+// CHECK:   vector.load %[[ROWS]][
 // CHECK:   vector.store
 // CHECK:   vector.maskedload
 // CHECK:   vector.maskedstore

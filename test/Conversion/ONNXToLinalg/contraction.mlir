@@ -126,6 +126,34 @@ func.func @einsum(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %c: tensor<4x5xf32>)
 
 // -----
 
+// Neighbours along no label are neighbours in both operands: these are stored
+// as matrices, and the product is put into the order that is asked for.
+// CHECK-LABEL: @einsum_matrices
+// CHECK-SAME: %[[X:[^:]+]]: tensor<1x16x40x8x8x3xf32>{{.*}}, %[[W:[^:]+]]: tensor<1x16x32x3x40xf32>
+// CHECK-DAG: %[[ROWS:.*]] = linalg.transpose ins(%[[W]] :{{.*}} permutation = [0, 4, 2, 1, 3]
+// CHECK-DAG: %[[COLUMNS:.*]] = linalg.transpose ins(%[[X]] :{{.*}} permutation = [0, 2, 1, 5, 4, 3]
+// CHECK-DAG: %[[LHS:.*]] = tensor.collapse_shape %[[ROWS]] {{\[\[}}0, 1], [2], [3, 4]] : {{.*}} into tensor<40x32x48xf32>
+// CHECK-DAG: %[[RHS:.*]] = tensor.collapse_shape %[[COLUMNS]] {{\[\[}}0, 1], [2, 3], [4, 5]] : {{.*}} into tensor<40x48x64xf32>
+// CHECK: %[[Y:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction", "parallel"]} ins(%[[LHS]], %[[RHS]] :
+// CHECK: tensor.expand_shape %[[Y]] {{\[\[}}0, 1], [2], [3, 4]]
+// CHECK: linalg.transpose {{.*}} permutation = [0, 2, 1, 3, 4]
+func.func @einsum_matrices(%x: tensor<1x16x40x8x8x3xf32>, %w: tensor<1x16x32x3x40xf32>) -> tensor<1x32x40x8x8xf32> {
+  %r = onnx.node "Einsum"(%x, %w) since 12 {equation = "bildsk,biokl->bolsd"} : (tensor<1x16x40x8x8x3xf32>, tensor<1x16x32x3x40xf32>) -> tensor<1x32x40x8x8xf32>
+  return %r : tensor<1x32x40x8x8xf32>
+}
+
+// -----
+
+// With few elements to multiply by they are read where they lie.
+// CHECK-LABEL: @einsum_few
+// CHECK-NOT: linalg.transpose
+func.func @einsum_few(%x: tensor<16x4x8xf32>, %w: tensor<4x8x2xf32>) -> tensor<2x8x16xf32> {
+  %r = onnx.node "Einsum"(%x, %w) since 12 {equation = "aks,ksb->bsa"} : (tensor<16x4x8xf32>, tensor<4x8x2xf32>) -> tensor<2x8x16xf32>
+  return %r : tensor<2x8x16xf32>
+}
+
+// -----
+
 // The diagonal is read in place.
 // CHECK-DAG: #[[DIAGONAL:.*]] = affine_map<(d0) -> (d0, d0)>
 // CHECK-LABEL: @trace

@@ -138,3 +138,27 @@ func.func @max_indices(%x: tensor<?x?x?x?xf32>) -> (tensor<?x?x?x?xf32>, tensor<
   %y, %i = onnx.node "MaxPool"(%x) since 12 {kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<?x?x?x?xf32>) -> (tensor<?x?x?x?xf32>, tensor<?x?x?x?xi64>)
   return %y, %i : tensor<?x?x?x?xf32>, tensor<?x?x?x?xi64>
 }
+
+// -----
+
+// Rows of a window that are far apart are reduced first, as whole rows of the
+// image, whose elements are then read one by one.
+// CHECK-LABEL: @large_windows
+// CHECK-SAME: %[[X:.*]]: tensor<1x64x64x64xf32>
+// CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} ins(%[[X]], {{.*}} outs(%{{.*}} : tensor<1x64x8x64xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[ROWS]], {{.*}} outs(%{{.*}} : tensor<1x64x8x8xf32>)
+func.func @large_windows(%x: tensor<1x64x64x64xf32>) -> tensor<1x64x8x8xf32> {
+  %y = onnx.node "AveragePool"(%x) since 22 {kernel_shape = array<i64: 8, 8>, strides = array<i64: 8, 8>} : (tensor<1x64x64x64xf32>) -> tensor<1x64x8x8xf32>
+  return %y : tensor<1x64x8x8xf32>
+}
+
+// -----
+
+// A window that is all of the image is one row.
+// CHECK-LABEL: @whole_image
+// CHECK-SAME: %[[X:.*]]: tensor<1x64x7x7xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[X]], {{.*}} outs(%{{.*}} : tensor<1x64x1x1xf32>)
+func.func @whole_image(%x: tensor<1x64x7x7xf32>) -> tensor<1x64x1x1xf32> {
+  %y = onnx.node "AveragePool"(%x) since 22 {kernel_shape = array<i64: 7, 7>} : (tensor<1x64x7x7xf32>) -> tensor<1x64x1x1xf32>
+  return %y : tensor<1x64x1x1xf32>
+}

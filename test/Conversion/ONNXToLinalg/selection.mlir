@@ -27,11 +27,29 @@ func.func @top(%x: tensor<4x1000xf32>) -> (tensor<4x5xf32>, tensor<4x5xi64>) {
 // CHECK-LABEL: @many
 // CHECK-NOT: vector.
 // CHECK: return
-func.func @many(%x: tensor<100x4xf32>) -> (tensor<100x2xf32>, tensor<100x2xi64>, tensor<2x4xf32>, tensor<2x4xi64>) {
+func.func @many(%x: tensor<60x4xf32>) -> (tensor<60x2xf32>, tensor<60x2xi64>, tensor<2x4xf32>, tensor<2x4xi64>) {
   %k = arith.constant dense<2> : tensor<1xi64>
-  %v, %i = onnx.node "TopK"(%x, %k) since 11 : (tensor<100x4xf32>, tensor<1xi64>) -> (tensor<100x2xf32>, tensor<100x2xi64>)
-  %w, %j = onnx.node "TopK"(%x, %k) since 11 {axis = 0 : i64} : (tensor<100x4xf32>, tensor<1xi64>) -> (tensor<2x4xf32>, tensor<2x4xi64>)
-  return %v, %i, %w, %j : tensor<100x2xf32>, tensor<100x2xi64>, tensor<2x4xf32>, tensor<2x4xi64>
+  %v, %i = onnx.node "TopK"(%x, %k) since 11 : (tensor<60x4xf32>, tensor<1xi64>) -> (tensor<60x2xf32>, tensor<60x2xi64>)
+  %w, %j = onnx.node "TopK"(%x, %k) since 11 {axis = 0 : i64} : (tensor<60x4xf32>, tensor<1xi64>) -> (tensor<2x4xf32>, tensor<2x4xi64>)
+  return %v, %i, %w, %j : tensor<60x2xf32>, tensor<60x2xi64>, tensor<2x4xf32>, tensor<2x4xi64>
+}
+
+// -----
+
+// Lines along another axis than the last are stored one behind the other, and
+// what is found is put back.
+// CHECK-LABEL: @middle
+// CHECK-SAME: %[[X:.*]]: tensor<4x1000x?xf32>
+// CHECK: linalg.transpose ins(%[[X]] : {{.*}} outs(%{{.*}} : tensor<4x?x1000xf32>) permutation = [0, 2, 1] {loopc.stored}
+// CHECK: vector.transfer_read {{.*}} : tensor<4x?x1000xf32>, vector<16xf32>
+// CHECK: linalg.transpose {{.*}} outs(%{{.*}} : tensor<4x5x?xf32>) permutation = [0, 2, 1]
+// CHECK: linalg.transpose {{.*}} outs(%{{.*}} : tensor<4x5x?xi64>) permutation = [0, 2, 1]
+// KERNELS-LABEL: @middle
+// KERNELS-NOT: linalg.transpose
+func.func @middle(%x: tensor<4x1000x?xf32>) -> (tensor<4x5x?xf32>, tensor<4x5x?xi64>) {
+  %k = arith.constant dense<5> : tensor<1xi64>
+  %v, %i = onnx.node "TopK"(%x, %k) since 11 {axis = 1 : i64} : (tensor<4x1000x?xf32>, tensor<1xi64>) -> (tensor<4x5x?xf32>, tensor<4x5x?xi64>)
+  return %v, %i : tensor<4x5x?xf32>, tensor<4x5x?xi64>
 }
 
 // -----

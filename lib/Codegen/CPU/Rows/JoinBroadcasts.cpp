@@ -13,8 +13,13 @@
 // elements along the last:
 //
 //   x[d1 == 1 ? 0 : i, d2 == 1 ? 0 : j] + y[i, j]   // 56 x 56 of images
-//     becomes, with joined = (d1 == 1) == (d2 == 1),
+//     becomes, with one = (d1 == 1 and d2 == 1) and joined = one or x has as
+//     many elements along both axes as the result,
+//   x'[0, (joined ? one : d2 == 1) ? 0 : j] + y'[0, j]
 //   x' : joined ? [1, d1 * d2] : [d1, d2], and y' alike
+//
+// Of two axes none is left to be dealt to threads then: those of long rows,
+// which gain nothing, stay two.
 
 #include "Rows.h"
 #include "VectorElements.h"
@@ -25,6 +30,9 @@
 
 using namespace mlir;
 using namespace loopc;
+
+/// Rows of so many elements are as good as longer ones.
+static constexpr int64_t kLong = 256;
 
 namespace {
 /// How an access goes along one axis of the loops.
@@ -37,6 +45,8 @@ struct AlongAxis {
 struct OpenPlace {
   memref::LoadOp load;
   AlongAxis outer, inner;
+  /// True (i1) where it has one element along both.
+  Value hasOne = {};
 };
 
 class BroadcastJoiner {
@@ -51,7 +61,16 @@ private:
   bool matchOperand(OpOperand &operand);
   std::optional<AlongAxis> matchPlace(Value place, unsigned dim);
   bool matchLoad(memref::LoadOp load);
+  Value equal(Value extent, Value other) {
+    return b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, extent,
+                                         other);
+  }
+  Value isSingle(Value extent);
+  Value isAtZero(const AlongAxis &along, Value extent);
+  Value isWhole(const AlongAxis &along, Value extent);
+  Value fits(OpenPlace &place, Value rows, Value columns);
   Value emitCondition();
+  void setPlace(const OpenPlace &place, Value joined);
   Value view(Value buffer, unsigned axis, Value joined);
 
   ImplicitLocOpBuilder b;
@@ -113,8 +132,7 @@ bool BroadcastJoiner::matchLoad(memref::LoadOp load) {
 }
 
 bool BroadcastJoiner::match() {
-  // One of three axes is left to be dealt to threads.
-  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 3 ||
+  if (!op.hasPureBufferSemantics() || op.getNumLoops() < 2 ||
       op.getNumParallelLoops() != op.getNumLoops() ||
       ShapedType::isStatic(knownExtents(op)[last]) ||
       llvm::any_of(*op.getBody(), [](Operation &inner) {
@@ -140,32 +158,85 @@ bool BroadcastJoiner::match() {
          });
 }
 
-/// True (i1) where every load has one element along both axes, or as many as
-/// the result.
+/// Extent number `fromLast`, counted from the last one, of `buffer`.
+static Value extentOf(ImplicitLocOpBuilder &b, Value buffer, int64_t fromLast) {
+  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  return memref::DimOp::create(b, buffer, rank - 1 - fromLast);
+}
+
+Value BroadcastJoiner::isSingle(Value extent) {
+  return equal(extent, arith::ConstantIndexOp::create(b, 1));
+}
+
+/// True (i1) where 0 is the only place along an axis of `extent` elements.
+Value BroadcastJoiner::isAtZero(const AlongAxis &along, Value extent) {
+  if (along.isAll)
+    return isSingle(extent);
+  return along.isOne
+             ? b.createOrFold<arith::OrIOp>(along.isOne, isSingle(extent))
+             : arith::ConstantOp::create(b, b.getBoolAttr(true));
+}
+
+/// True (i1) where each of the `extent` elements of an axis has its own place.
+Value BroadcastJoiner::isWhole(const AlongAxis &along, Value extent) {
+  if (along.isAll)
+    return arith::ConstantOp::create(b, b.getBoolAttr(true));
+  if (!along.isOne)
+    return isSingle(extent);
+  Value isOther = b.createOrFold<arith::XOrIOp>(
+      along.isOne, arith::ConstantOp::create(b, b.getBoolAttr(true)));
+  return b.createOrFold<arith::OrIOp>(isOther, isSingle(extent));
+}
+
+/// True (i1) where the load has one element along both axes, of `rows` and
+/// `columns` elements, or as many as the result. It may read a part of a buffer
+/// with longer rows.
+Value BroadcastJoiner::fits(OpenPlace &place, Value rows, Value columns) {
+  Value buffer = place.load.getMemRef();
+  auto both = [&](Value one, Value other) {
+    return b.createOrFold<arith::AndIOp>(one, other);
+  };
+  place.hasOne =
+      both(isAtZero(place.outer, rows), isAtZero(place.inner, columns));
+  if (!place.inner.isAll && !place.inner.isOne)
+    return place.hasOne;
+  Value all =
+      both(both(equal(extentOf(b, buffer, 1), rows),
+                equal(extentOf(b, buffer, 0), columns)),
+           both(isWhole(place.outer, rows), isWhole(place.inner, columns)));
+  return place.inner.isAll ? all
+                           : b.createOrFold<arith::OrIOp>(all, place.hasOne);
+}
+
+/// True (i1) where the axes are joined.
 Value BroadcastJoiner::emitCondition() {
-  auto isOne = [&](const AlongAxis &along) -> Value {
-    if (along.isOne)
-      return along.isOne;
-    return arith::ConstantOp::create(b, b.getBoolAttr(!along.isAll));
-  };
-  auto lastExtent = [&](Value buffer) -> Value {
-    int64_t axis = cast<MemRefType>(buffer.getType()).getRank() - 1;
-    return memref::DimOp::create(b, buffer, axis);
-  };
-  Value columns = lastExtent(op.getOutputs()[0]), joined;
+  Value rows = extentOf(b, op.getOutputs()[0], 1),
+        columns = extentOf(b, op.getOutputs()[0], 0), joined;
+  if (last == 1)
+    joined = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, columns,
+                                   arith::ConstantIndexOp::create(b, kLong));
   for (OpenPlace &place : places) {
-    Value one = isOne(place.inner);
-    Value same = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq,
-                                               isOne(place.outer), one);
-    // A load may read a part of a buffer with longer rows.
-    Value fits =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
-                              lastExtent(place.load.getMemRef()), columns);
-    same = b.createOrFold<arith::AndIOp>(
-        same, b.createOrFold<arith::OrIOp>(one, fits));
-    joined = joined ? b.createOrFold<arith::AndIOp>(joined, same) : same;
+    Value own = fits(place, rows, columns);
+    joined = joined ? b.createOrFold<arith::AndIOp>(joined, own) : own;
   }
   return joined;
+}
+
+/// Where the axes are joined the load reads one element for all, or each.
+void BroadcastJoiner::setPlace(const OpenPlace &place, Value joined) {
+  if (!place.inner.isOne)
+    return;
+  Value condition =
+      arith::SelectOp::create(b, joined, place.hasOne, place.inner.isOne);
+  OpBuilder::InsertionGuard guard(b);
+  memref::LoadOp load = place.load;
+  b.setInsertionPoint(load);
+  OpOperand &index = load.getIndicesMutable()[load.getIndices().size() - 1];
+  auto choice = index.get().getDefiningOp<arith::SelectOp>();
+  index.set(arith::SelectOp::create(b, condition, choice.getTrueValue(),
+                                    choice.getFalseValue()));
+  if (choice.use_empty())
+    choice.erase();
 }
 
 /// `buffer`, whose axis `axis` is the last one, with its last two axes joined.
@@ -206,6 +277,8 @@ void BroadcastJoiner::rewrite() {
   Value joined = emitCondition();
   if (matchPattern(joined, m_Zero()))
     return;
+  for (const OpenPlace &place : places)
+    setPlace(place, joined);
   for (OpOperand &operand : op->getOpOperands())
     if (op.getMatchingIndexingMap(&operand).isFunctionOfDim(last))
       operand.set(view(operand.get(),

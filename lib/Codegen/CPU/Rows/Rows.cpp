@@ -519,10 +519,11 @@ static linalg::GenericOp joinLastAxes(IRRewriter &rewriter,
     });
   };
   // Of the others, one is left to be dealt to threads, but for rows that are no
-  // vector, or may be: all of them are one row, of which threads get parts.
-  // What is of heads keeps them.
-  bool isNoVector =
-      isOpen ? count == 2 || !takesTurns(op) : extents.back() < kVector;
+  // vector, or no whole ones, or may be: all of them are one row, of which
+  // threads get parts. What is of heads keeps them.
+  bool isNoVector = isOpen ? count == 2 || !takesTurns(op)
+                           : extents.back() < kVector ||
+                                 (count == 2 && extents.back() % kVector != 0);
   unsigned least = isReduced || isNoVector ? 0 : isOpen ? count - 2 : 1;
   ReassociationIndices joined{count - 1};
   while (first > least + 1 && kinds[first - 2] == kinds.back()) {

@@ -36,6 +36,12 @@ struct Term {
   }
 };
 
+/// Two factors as matrices: labels of both that are kept, of the first alone,
+/// of the second alone, and those that are summed over.
+struct Matrices {
+  SmallVector<int> batch, rows, columns, sums;
+};
+
 class Einsum {
 public:
   explicit Einsum(NodeLowering &l)
@@ -61,6 +67,17 @@ private:
   Term combine(ArrayRef<Term> factors, ArrayRef<int> kept);
   /// Labels in the order in which they are looped over.
   SmallVector<int> loopOrder(ArrayRef<Term> factors, ArrayRef<int> kept);
+  /// True if vectors can run along the last label that is kept, or along a sum.
+  bool hasContiguousLoop(ArrayRef<Term> factors, ArrayRef<int> kept);
+  std::optional<Matrices> asMatrices(ArrayRef<Term> factors,
+                                     ArrayRef<int> kept);
+  /// Elements that the labels have together; dynamic where only the run knows.
+  int64_t countElements(ArrayRef<int> labels);
+  /// The factor with its axes in the order of the groups' labels, those of each
+  /// group as one axis.
+  Value asMatrix(Term factor, ArrayRef<ArrayRef<int>> groups);
+  Term multiplyMatrices(const Matrices &matrices, ArrayRef<Term> factors,
+                        ArrayRef<int> kept);
   bool isNeededBeside(int label, ArrayRef<const Term *> except);
 
   NodeLowering &l;
@@ -263,7 +280,163 @@ static Value sumOf(NodeLowering &l, Value value, bool isUnsigned, Value init,
       .getResult(0);
 }
 
+//===----------------------------------------------------------------------===//
+// Matrices
+//===----------------------------------------------------------------------===//
+
+// Where neighbours along no loop are neighbours in all operands, each element
+// would be read by itself. Operands whose elements are read often are stored in
+// another order once, and multiplied as matrices are:
+//
+//   bildsk,biokl->bolsd   x[b, i, l, d, s, k], w[b, i, o, k, l]
+//     becomes
+//   product[bl, sd, o] += x'[bl, sd, ik] * w'[bl, ik, o], and y of product
+
+/// An element that is read so often is worth being stored in another order.
+static constexpr int64_t kReadOften = 8;
+/// So many columns fill vectors well.
+static constexpr int64_t kManyColumns = 32;
+
+bool Einsum::hasContiguousLoop(ArrayRef<Term> factors, ArrayRef<int> kept) {
+  constexpr int64_t kShort = 4;
+  auto isContiguous = [&](int label) {
+    std::optional<int64_t> extent = getConstantIntValue(extents[label]);
+    return (!extent || *extent >= kShort) &&
+           llvm::all_of(factors, [&](const Term &factor) {
+             return factor.isContiguousAlong(label);
+           });
+  };
+  return (!kept.empty() && isContiguous(kept.back())) ||
+         llvm::any_of(factors[0].labels, [&](int label) {
+           return !llvm::is_contained(kept, label) && isContiguous(label);
+         });
+}
+
+int64_t Einsum::countElements(ArrayRef<int> labels) {
+  int64_t count = 1;
+  for (int label : labels) {
+    std::optional<int64_t> extent = getConstantIntValue(extents[label]);
+    if (!extent || llvm::MulOverflow(count, *extent, count))
+      return ShapedType::kDynamic;
+  }
+  return count;
+}
+
+std::optional<Matrices> Einsum::asMatrices(ArrayRef<Term> factors,
+                                           ArrayRef<int> kept) {
+  if (factors.size() != 2)
+    return std::nullopt;
+  for (const Term &factor : factors)
+    for (int label : factor.labels)
+      if (label == kStretched || llvm::count(factor.labels, label) > 1)
+        return std::nullopt;
+  if (hasContiguousLoop(factors, kept))
+    return std::nullopt;
+  Matrices made;
+  for (int label : kept)
+    (!factors[0].has(label)   ? made.columns
+     : !factors[1].has(label) ? made.rows
+                              : made.batch)
+        .push_back(label);
+  for (int label : factors[0].labels)
+    if (!llvm::is_contained(kept, label)) {
+      if (!factors[1].has(label))
+        return std::nullopt;
+      made.sums.push_back(label);
+    }
+  auto isReadOften = [&](ArrayRef<int> others) {
+    int64_t times = countElements(others);
+    return ShapedType::isDynamic(times) || times >= kReadOften;
+  };
+  if (made.sums.empty() || !isReadOften(made.rows) ||
+      !isReadOften(made.columns))
+    return std::nullopt;
+  return made;
+}
+
+Value Einsum::asMatrix(Term factor, ArrayRef<ArrayRef<int>> groups) {
+  SmallVector<int64_t> order;
+  SmallVector<ReassociationIndices> axes;
+  for (ArrayRef<int> group : groups) {
+    if (group.empty())
+      continue;
+    axes.emplace_back();
+    for (int label : group) {
+      axes.back().push_back(order.size());
+      order.push_back(llvm::find(factor.labels, label) - factor.labels.begin());
+    }
+  }
+  Value value = factor.value;
+  if (!llvm::is_sorted(order))
+    value = reordered(l, value, order);
+  if (axes.size() == order.size())
+    return value;
+  return tensor::CollapseShapeOp::create(l.b, value, axes);
+}
+
+Term Einsum::multiplyMatrices(const Matrices &matrices, ArrayRef<Term> factors,
+                              ArrayRef<int> kept) {
+  const auto &[batch, rows, columns, sums] = matrices;
+  Value lhs = asMatrix(factors[0], {batch, rows, sums});
+  Value rhs = asMatrix(factors[1], {batch, sums, columns});
+  unsigned first = batch.empty() ? 0 : 1, rank = first + 3;
+  Dims target = l.dims(lhs);
+  target.back() = l.dim(rhs, rank - 2);
+  auto map = [&](unsigned row, unsigned column) {
+    SmallVector<AffineExpr> exprs;
+    for (unsigned d : llvm::seq(first))
+      exprs.push_back(l.b.getAffineDimExpr(d));
+    exprs.push_back(l.b.getAffineDimExpr(row));
+    exprs.push_back(l.b.getAffineDimExpr(column));
+    return AffineMap::get(rank, 0, exprs, l.b.getContext());
+  };
+  unsigned m = first, k = first + 1, n = first + 2;
+  Value value = multiplyAdd(l, {lhs, isUnsigned}, {rhs, isUnsigned},
+                            l.filled(target, l.constant(compute, 0)),
+                            {map(m, k), map(k, n), map(m, n)});
+  SmallVector<int> labels;
+  SmallVector<ReassociationIndices> groups;
+  for (ArrayRef<int> group :
+       {ArrayRef(batch), ArrayRef(rows), ArrayRef(columns)})
+    if (!group.empty()) {
+      auto from = static_cast<int64_t>(labels.size());
+      groups.push_back(llvm::to_vector<2>(
+          llvm::seq(from, from + static_cast<int64_t>(group.size()))));
+      llvm::append_range(labels, group);
+    }
+  Dims dims;
+  for (int label : labels)
+    dims.push_back(extents[label]);
+  if (labels.size() != target.size()) {
+    auto [shape, open] = decomposeMixedValues(dims);
+    value = tensor::ExpandShapeOp::create(
+        l.b, RankedTensorType::get(shape, compute), value, groups, dims);
+  }
+  SmallVector<int64_t> order;
+  for (int label : kept)
+    order.push_back(llvm::find(labels, label) - labels.begin());
+  if (!llvm::is_sorted(order))
+    value = reordered(l, value, order);
+  return {value, SmallVector<int>(kept)};
+}
+
 Term Einsum::combine(ArrayRef<Term> factors, ArrayRef<int> kept) {
+  if (std::optional<Matrices> matrices = asMatrices(factors, kept)) {
+    // Vectors run along the columns: of two groups with enough of them those
+    // that are last in the result.
+    auto columnsOf = [&](ArrayRef<int> labels) {
+      int64_t count = countElements(labels);
+      return ShapedType::isDynamic(count) ? kManyColumns
+                                          : std::min(count, kManyColumns);
+    };
+    int64_t rows = columnsOf(matrices->rows),
+            columns = columnsOf(matrices->columns);
+    if (rows < columns ||
+        (rows == columns && !llvm::is_contained(matrices->rows, kept.back())))
+      return multiplyMatrices(*matrices, factors, kept);
+    std::swap(matrices->rows, matrices->columns);
+    return multiplyMatrices(*matrices, {factors[1], factors[0]}, kept);
+  }
   SmallVector<int> order = loopOrder(factors, kept);
   auto map = [&](ArrayRef<int> labels) {
     SmallVector<AffineExpr> exprs;

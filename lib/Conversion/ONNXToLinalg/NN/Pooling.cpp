@@ -57,8 +57,9 @@ struct Pooling {
 private:
   Value reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,
                     Type type, ReduceFn reduce);
-  /// True where one axis after the other is less work than all at once.
-  bool paysToSeparate();
+  /// The axes in the order in which one after the other is less work than all
+  /// at once; none where it is not.
+  SmallVector<unsigned> separateOrder();
 };
 } // namespace
 
@@ -75,30 +76,57 @@ LogicalResult Pooling::read() {
   return success();
 }
 
-bool Pooling::paysToSeparate() {
-  // The last axis goes first, along rows that the others have yet to reduce.
-  int64_t atOnce = 1, separate = 0, rows = 1;
+SmallVector<unsigned> Pooling::separateOrder() {
+  // A window that is all of the image is one row.
+  if (llvm::all_of(window, [](const WindowAxis &axis) {
+        return isConstantIntValue(axis.out, 1);
+      }))
+    return {};
+  // Neighbours of a result are read as a vector, every second element of two
+  // vectors, others one by one; those of a kernel by as many threads.
+  constexpr int64_t kOneByOne = 5;
+  int64_t apart = window.back().stride;
+  int64_t ofRow = l.forKernels ? 1 : apart <= 2 ? apart : kOneByOne;
+  // For each element of the result: all at once, the last axis first along rows
+  // that the others have yet to reduce, or the last one last, behind axes along
+  // which whole rows are reduced.
+  int64_t atOnce = 1, lastFirst = 0, lastLast = 0, rows = 1, columns = 1;
   for (const WindowAxis &axis : window) {
     std::optional<int64_t> kernel = getConstantIntValue(axis.kernel);
     if (!kernel || *kernel > kLargestKernel || axis.stride > kLargestKernel)
-      return false;
+      return {};
+    bool isLast = &axis == &window.back();
     atOnce *= *kernel;
-    separate += *kernel * rows;
+    lastFirst += *kernel * rows * (isLast ? ofRow : 1);
     rows *= axis.stride;
   }
-  return atOnce >= 2 * separate;
+  for (const WindowAxis &axis : llvm::reverse(window)) {
+    bool isLast = &axis == &window.back();
+    lastLast +=
+        *getConstantIntValue(axis.kernel) * columns * (isLast ? ofRow : 1);
+    columns *= axis.stride;
+  }
+  if (atOnce * ofRow < 2 * std::min(lastFirst, lastLast))
+    return {};
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, window.size()));
+  if (lastFirst <= lastLast)
+    std::reverse(order.begin(), order.end());
+  return order;
 }
 
 Value Pooling::reduceWindows(Value filler, Value start, Type type,
                              ReduceFn reduce, bool inAnyOrder) {
-  auto axes = llvm::to_vector(llvm::seq<unsigned>(0, window.size()));
-  if (!inAnyOrder || !paysToSeparate())
-    return reduceAlong(padSpatial(l, x, window, filler), axes, start, type,
-                       reduce);
+  SmallVector<unsigned> order;
+  if (inAnyOrder)
+    order = separateOrder();
+  if (order.empty())
+    return reduceAlong(padSpatial(l, x, window, filler),
+                       llvm::to_vector(llvm::seq<unsigned>(0, window.size())),
+                       start, type, reduce);
   // Each axis is padded for what is reduced along it alone: the others read no
   // padding of it.
   Value reduced = x;
-  for (unsigned k : llvm::reverse(axes)) {
+  for (unsigned k : order) {
     Value padded = padSpatial(l, reduced, window, filler, /*first=*/2, k);
     reduced = reduceAlong(padded, k, start, type, reduce);
     filler = start;
@@ -397,7 +425,8 @@ static LogicalResult lowerAveragePool(NodeLowering &l) {
       l.constant(pooling.element, 0), l.constant(type, 0), type,
       [](OpBuilder &b, Location loc, Value x, Value sum) -> Value {
         return arith::AddFOp::create(b, loc, sum, x);
-      });
+      },
+      /*inAnyOrder=*/true);
   Dims dims = pooling.resultDims();
   SmallVector<SpaceOperand> operands{{sum, allAxes(dims.size())}};
   SmallVector<Value> constants;

@@ -17,9 +17,11 @@
 
 #include "Framework/PackedEntries.h"
 #include "Framework/ShapeUtils.h"
+#include "NN/Contraction.h"
 #include "ParallelOrder.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -44,8 +46,8 @@ struct Entry {
 class TopK {
 public:
   explicit TopK(NodeLowering &l)
-      : l(l), type(l.elementType(0)), compute(NodeLowering::computeType(type)),
-        isUnsigned(l.isUnsigned(0)) {}
+      : l(l), lines(l.in(0)), type(l.elementType(0)),
+        compute(NodeLowering::computeType(type)), isUnsigned(l.isUnsigned(0)) {}
 
   LogicalResult lower();
 
@@ -59,7 +61,7 @@ private:
     indices[axis] = place;
     return indices;
   }
-  Value element(Value place) { return elementAt(l, l.in(0), at(place)); }
+  Value element(Value place) { return elementAt(l, lines, at(place)); }
   Entry input(Value place) {
     if (isPacked)
       return {pack(place), {}};
@@ -85,7 +87,10 @@ private:
   Tensors replaceBy(ValueRange heap, Value place);
   /// True if an element of the block at `place` is better than `worst`.
   Value hasBetter(Value worst, Value place);
-  bool scansBlocks();
+  /// True if vectors find blocks of a line, where it lies in memory as it
+  /// counts.
+  bool wantsBlocks();
+  bool scansBlocks() { return axis == l.rank(0) - 1 && wantsBlocks(); }
   Tensors replaceInBlocks(ValueRange results, Value blocks);
   Tensors replaceWorse(ValueRange results);
   Tensors sortHeap(ValueRange results);
@@ -95,6 +100,7 @@ private:
   Tensors fewOfLine(ValueRange results);
   Tensors fewOfBlocks(ValueRange best, Value blocks);
   Tensors selectInParallel(ValueRange results);
+  Tensors selectInLines();
 
   Value plus(Value x, int64_t y) {
     return arith::AddIOp::create(l.b, x, l.index(y));
@@ -102,6 +108,7 @@ private:
   /// Value `then` where `condition` is true, else what is there.
 
   NodeLowering &l;
+  Value lines; ///< The input, or the same with its lines along the last axis.
   Type type, compute;
   bool isUnsigned, isPacked = false, isLargest = true;
   int64_t axis = 0;
@@ -229,13 +236,12 @@ TopK::Tensors TopK::replaceBy(ValueRange heap, Value place) {
                 [&] { return sink(heap, l.index(0), k, next); });
 }
 
-bool TopK::scansBlocks() {
+bool TopK::wantsBlocks() {
   std::optional<int64_t> length = getConstantIntValue(extent);
   // Where many are asked for, most blocks have one.
   int64_t wanted = getConstantIntValue(count).value_or(1);
-  // Vectors are not for kernels, and run along lines that lie in memory so.
-  return l.channelsLast && axis == l.rank(0) - 1 &&
-         type.getIntOrFloatBitWidth() >= 8 &&
+  // Vectors are not for kernels.
+  return l.channelsLast && type.getIntOrFloatBitWidth() >= 8 &&
          (compute == type || isa<FloatType>(type)) &&
          (!length || *length >= 2 * kBlock * std::max<int64_t>(wanted, 1));
 }
@@ -244,7 +250,7 @@ Value TopK::hasBetter(Value worst, Value place) {
   Location loc = l.b.getLoc();
   SmallVector<bool> inBounds{true};
   Value block = vector::TransferReadOp::create(
-      l.b, VectorType::get({kBlock}, type), l.in(0), at(place),
+      l.b, VectorType::get({kBlock}, type), lines, at(place),
       std::optional<Value>(l.constant(type, 0)), ArrayRef<bool>(inBounds));
   Value one = widened(worst);
   Value all =
@@ -483,27 +489,51 @@ LogicalResult TopK::read() {
   return success();
 }
 
+/// Line by line. Lines along another axis than the last, which vectors would
+/// not read, are stored one behind the other, and what is found is put back.
+TopK::Tensors TopK::selectInLines() {
+  int64_t last = l.rank(0) - 1, own = axis;
+  SmallVector<int64_t> order;
+  for (int64_t k : llvm::seq(last + 1))
+    if (k != own)
+      order.push_back(k);
+  order.push_back(own);
+  Dims behind(ArrayRef(l.dims(lines)).drop_front(own + 1));
+  bool isTurned = wantsBlocks() && !llvm::all_of(behind, [](OpFoldResult size) {
+                    return isConstantIntValue(size, 1);
+                  });
+  if (isTurned) {
+    lines = reordered(l, lines, order);
+    axis = last;
+  }
+  Dims target = l.dims(lines), outermost = target;
+  target[axis] = count;
+  outermost[axis] = l.fold(1);
+  Tensors results{l.empty(target, type), l.empty(target, l.b.getI64Type())};
+  results =
+      loopNest(l, outermost, results, [&](ValueRange position, ValueRange c) {
+        return line(position, c);
+      });
+  if (isTurned)
+    for (Value &result : results)
+      result = reordered(l, result, invertPermutationVector(order));
+  return results;
+}
+
 LogicalResult TopK::lower() {
   if (l.rank(0) == 0)
     return l.refuse("the input has rank 0");
   if (failed(read()))
     return failure();
-  Dims target = l.dims(l.in(0)), lines = target;
+  Dims target = l.dims(l.in(0));
   target[axis] = count;
-  lines[axis] = l.fold(1);
   Tensors results{l.empty(target, type), l.empty(target, l.b.getI64Type())};
   bool isPossible = true;
   if (std::optional<int64_t> length = getConstantIntValue(l.dim(l.in(0), axis)))
     if (std::optional<int64_t> wanted = getConstantIntValue(count))
       isPossible = *wanted <= *length;
-  if (!isPossible || isKnownEmpty(target))
-    ;
-  else if (l.forKernels)
-    results = selectInParallel(results);
-  else
-    results = loopNest(l, lines, results, [&](ValueRange at, ValueRange c) {
-      return line(at, c);
-    });
+  if (isPossible && !isKnownEmpty(target))
+    results = l.forKernels ? selectInParallel(results) : selectInLines();
   l.setResult(0, results[0]);
   l.setResult(1, results[1]);
   return success();
