@@ -24,6 +24,7 @@
 #include "loopc/Support/Walk.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -308,6 +309,35 @@ static Value takePart(RewriterBase &rewriter,
   return buildSubsetExtraction(rewriter, insertion, empty, user);
 }
 
+/// A few elements that are put together for an insertion alone are inserted one
+/// by one: there is no tensor of them.
+static void insertElements(RewriterBase &rewriter,
+                           tensor::InsertSliceOp insertion) {
+  constexpr int64_t kMostElements = 16;
+  auto elements = insertion.getSource().getDefiningOp<tensor::FromElementsOp>();
+  if (!elements || !elements->hasOneUse() || !insertion.hasUnitStride() ||
+      insertion.getSourceType().getRank() != 1 ||
+      insertion.getSourceType().getNumElements() > kMostElements)
+    return;
+  rewriter.setInsertionPoint(insertion);
+  Location loc = insertion.getLoc();
+  SmallVector<Value> place = getValueOrCreateConstantIndexOp(
+      rewriter, loc, insertion.getMixedOffsets());
+  // The axis that the elements lie along.
+  int64_t axis = 0;
+  for (llvm::SmallBitVector dropped = insertion.getDroppedDims();
+       dropped.test(axis);)
+    ++axis;
+  Value result = insertion.getDest(), begin = place[axis];
+  for (auto [k, element] : llvm::enumerate(elements.getElements())) {
+    Value number = arith::ConstantIndexOp::create(rewriter, loc, k);
+    place[axis] = rewriter.createOrFold<arith::AddIOp>(loc, begin, number);
+    result = tensor::InsertOp::create(rewriter, loc, element, result, place);
+  }
+  rewriter.replaceOp(insertion, result);
+  rewriter.eraseOp(elements);
+}
+
 namespace {
 struct EliminateEmptyPass
     : loopc::impl::BufferizeEliminateEmptyBase<EliminateEmptyPass> {
@@ -319,6 +349,9 @@ struct EliminateEmptyPass
     loopc::InPlaceState state(getOperation(), options);
     IRRewriter rewriter(&getContext());
     getOperation().walk(raise);
+    getOperation().walk([&](tensor::InsertSliceOp insertion) {
+      insertElements(rewriter, insertion);
+    });
     if (failed(loopc::analyzeInPlace(getOperation(), state)) ||
         failed(
             eliminateEmptyTensors(rewriter, getOperation(), state, takePart)))

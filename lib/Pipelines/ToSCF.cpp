@@ -75,7 +75,12 @@ void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
 
 void loopc::populateIndependence(PassAdder manager,
                                  const PipelineOptions &options) {
-  manager.nest<func::FuncOp>().addPass(
+  PassAdder functions = manager.nest<func::FuncOp>();
+  if (options.optLevel > 0 && options.gpu.chip.empty())
+    functions.addPass(
+        createNestMarkIndependent(),
+        "the bodies of loops of the model are nests as they stay");
+  functions.addPass(
       createNestRetractUnproved(),
       "last of the passes that rewrite nests: marks that are left are proved");
 }

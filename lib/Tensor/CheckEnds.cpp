@@ -8,6 +8,7 @@
 
 #include "FusionSteps.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Support/IndexCasts.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -216,7 +217,8 @@ static Value computeElement(IRRewriter &rewriter, tensor::ExtractOp read) {
           return {};
         place.push_back(read.getIndices()[dim.getPosition()]);
       }
-      value = tensor::ExtractOp::create(rewriter, read.getLoc(), value, place);
+      value =
+          rewriter.createOrFold<tensor::ExtractOp>(read.getLoc(), value, place);
     }
     mapping.map(op.getMatchingBlockArgument(input), value);
   }
@@ -262,4 +264,45 @@ unsigned loopc::checkEndsOfIndices(IRRewriter &rewriter,
     }
   }
   return count;
+}
+
+/// True for numbers that are computed of those of their elements, and of what
+/// is the same for all of them, and that loops read one by one.
+static bool isReadInLoops(linalg::GenericOp op) {
+  constexpr int64_t kMostOperations = 8;
+  Block *body = op.getBody();
+  return isElementwise(op) && op->getNumResults() == 1 &&
+         getElementTypeOrSelf(op.getResult(0)).isIntOrIndex() &&
+         op.hasIndexSemantics() &&
+         llvm::range_size(body->without_terminator()) <= kMostOperations &&
+         llvm::all_of(body->without_terminator(),
+                      [](Operation &inner) {
+                        return isa<linalg::IndexOp>(inner) || isCheap(inner);
+                      }) &&
+         llvm::all_of(
+             op.getDpsInputOperands(),
+             [&](OpOperand *input) {
+               return op.getMatchingIndexingMap(input).getNumResults() == 0;
+             }) &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           return isa<tensor::ExtractOp>(user) &&
+                  isa<scf::ForOp>(user->getParentOp());
+         });
+}
+
+unsigned loopc::computeIndicesInLoops(IRRewriter &rewriter,
+                                      func::FuncOp function) {
+  SmallVector<linalg::GenericOp> all;
+  function.walk([&](linalg::GenericOp op) {
+    if (!op->use_empty() && isReadInLoops(op))
+      all.push_back(op);
+  });
+  for (linalg::GenericOp op : all) {
+    for (Operation *user : llvm::make_early_inc_range(op->getUsers())) {
+      auto read = cast<tensor::ExtractOp>(user);
+      rewriter.replaceOp(read, computeElement(rewriter, read));
+    }
+    rewriter.eraseOp(op);
+  }
+  return all.size();
 }

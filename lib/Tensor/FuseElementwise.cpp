@@ -585,6 +585,8 @@ struct TensorFuseElementwise
     if (failed(fuse(getOperation(), frozen, affected)))
       return signalPassFailure();
     checkEndsOfIndices(rewriter, getOperation());
+    if (!forKernels && computeIndicesInLoops(rewriter, getOperation()) != 0)
+      loop::foldBounds(getOperation());
     if (!forKernels) {
       // Only what is fused shows what an axis is read with; what is unrolled
       // is elementwise, and fused again.

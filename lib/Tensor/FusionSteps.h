@@ -30,6 +30,13 @@ namespace loopc {
 unsigned checkEndsOfIndices(mlir::IRRewriter &rewriter,
                             mlir::func::FuncOp function);
 
+/// Indices that are computed of the numbers of their elements, and of what is
+/// the same for all of them, are computed where loops read them one by one, as
+/// those that scatter elements do: which elements these are is then seen.
+/// Returns how many operations computed such indices.
+unsigned computeIndicesInLoops(mlir::IRRewriter &rewriter,
+                               mlir::func::FuncOp function);
+
 /// Patterns that make operations elementwise where they are so but for how they
 /// are written: sums of one product each, and elements that are extracted at
 /// the numbers of the loops; constants vectors that are such but for axes of

@@ -12,6 +12,7 @@
 
 #include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Dialect/Nest/IR/Iterations.h"
 #include "loopc/Support/Remarks.h"
@@ -122,10 +123,18 @@ private:
   }
 
   void convertToFor() {
-    Type type = loop.getTripCount().getType();
+    Value trips = loop.getTripCount();
+    // Only loops that hand nothing on can be shared by threads, and those count
+    // with indices.
+    bool isShareable =
+        !conditionCarried && !isForGPU(loop) &&
+        llvm::equal(loop.getCarriedArgs(), loop.getYield().getCarried());
+    if (isShareable)
+      trips = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), trips);
+    Type type = trips.getType();
     Value zero = constant(type, 0), one = constant(type, 1);
     // loop_m: no iterations where it is negative.
-    Value trips = b.createOrFold<arith::MaxSIOp>(loop.getTripCount(), zero);
+    trips = b.createOrFold<arith::MaxSIOp>(trips, zero);
     Value always = constant(b.getI1Type(), 1);
     SmallVector<Value> values = withCondition(always, loop.getInits());
     std::optional<int64_t> count = getConstantIntValue(trips);
@@ -177,7 +186,12 @@ private:
 
   /// Moves the loop's body to the end of that of `made`.
   void fillFor(scf::ForOp made, Value always) {
-    SmallVector<Value> args{made.getInductionVar()};
+    b.setInsertionPointToEnd(made.getBody());
+    Value counter = made.getInductionVar();
+    if (counter.getType().isIndex())
+      counter =
+          arith::IndexCastOp::create(b, loop.getCounter().getType(), counter);
+    SmallVector<Value> args{counter};
     args.push_back(conditionCarried ? Value(made.getRegionIterArgs().front())
                                     : always);
     llvm::append_range(args,

@@ -31,22 +31,32 @@ bool loopc::canPackEntries(NodeLowering &l, Type type, OpFoldResult length) {
   return true;
 }
 
+/// The bits of a number as one that is larger for a larger number, and back:
+/// of negative ones the larger bits are the smaller number.
+static Value flipNegative(ScalarBuilder &s, Value bits) {
+  Type i32 = bits.getType();
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  Value sign = s.make<arith::ShRSIOp>(bits, s.integer(i32, 31));
+  Value flipped = s.make<arith::AndIOp>(sign, s.integer(i32, kMost));
+  return s.make<arith::XOrIOp>(bits, flipped);
+}
+
+/// All NaNs are equal, above all numbers.
+static Value orderOfFloat(NodeLowering &l, ScalarBuilder &s, Value value) {
+  Type i32 = l.b.getI32Type();
+  Value order = flipNegative(s, arith::BitcastOp::create(l.b, i32, value));
+  return s.select(s.equal(value, value), order,
+                  s.integer(i32, std::numeric_limits<int32_t>::max()));
+}
+
 Value loopc::packEntry(NodeLowering &l, Value value, Value place,
                        bool isUnsigned, bool isLargest) {
   ScalarBuilder s(l.b, l.b.getLoc());
-  Type i64 = l.b.getI64Type(), i32 = l.b.getI32Type(), type = value.getType();
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  Type i64 = l.b.getI64Type(), type = value.getType();
   Value order = value;
   if (isa<FloatType>(type)) {
-    // -0 and 0 are equal, and so are all NaNs, above all numbers. Of negative
-    // ones the larger bits are the smaller number.
-    Value bits =
-        arith::BitcastOp::create(l.b, i32, s.add(value, s.constant(type, 0)));
-    Value sign = s.make<arith::ShRSIOp>(bits, s.integer(i32, 31));
-    Value flipped = s.make<arith::AndIOp>(sign, s.integer(i32, kMost));
-    order =
-        s.select(s.equal(value, value), s.make<arith::XOrIOp>(bits, flipped),
-                 s.integer(i32, kMost));
+    // -0 and 0 are equal.
+    order = orderOfFloat(l, s, s.add(value, s.constant(type, 0)));
     order = arith::ExtSIOp::create(l.b, i64, order);
   } else if (isUnsigned || type.isInteger(1)) {
     order = arith::ExtUIOp::create(l.b, i64, order);
@@ -60,6 +70,22 @@ Value loopc::packEntry(NodeLowering &l, Value value, Value place,
   Value number = arith::IndexCastOp::create(l.b, i64, place);
   Value below = s.sub(s.integer(i64, kLastPlace), number);
   return s.make<arith::OrIOp>(above, below);
+}
+
+Value loopc::packValue(NodeLowering &l, Value value, bool isLargest) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Value order = orderOfFloat(l, s, value);
+  return isLargest
+             ? order
+             : s.make<arith::XOrIOp>(order, s.integer(order.getType(), -1));
+}
+
+Value loopc::valueOfPacked(NodeLowering &l, Value packed, bool isLargest) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  if (!isLargest)
+    packed = s.make<arith::XOrIOp>(packed, s.integer(packed.getType(), -1));
+  return arith::BitcastOp::create(l.b, l.b.getF32Type(),
+                                  flipNegative(s, packed));
 }
 
 Value loopc::placeOfEntry(NodeLowering &l, Value packed) {

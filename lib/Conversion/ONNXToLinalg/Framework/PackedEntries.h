@@ -28,6 +28,13 @@ mlir::Value packEntry(NodeLowering &l, mlir::Value value, mlir::Value place,
 /// The place (index) of a packed entry.
 mlir::Value placeOfEntry(NodeLowering &l, mlir::Value packed);
 
+/// `value` (f32) as a number (i32) that is larger for a larger value, or a
+/// smaller one: where nobody asks for places. -0 is below 0.
+mlir::Value packValue(NodeLowering &l, mlir::Value value, bool isLargest);
+
+/// The value that was packed; NaN for any NaN.
+mlir::Value valueOfPacked(NodeLowering &l, mlir::Value packed, bool isLargest);
+
 } // namespace loopc
 
 #endif // LOOPC_LIB_CONVERSION_ONNXTOLINALG_FRAMEWORK_PACKEDENTRIES_H

@@ -13,7 +13,8 @@
 //
 // Elements of up to 32 bits are compared as numbers of 64 bits that have the
 // element's order above and its place below (PackedEntries.h): no two are
-// equal.
+// equal. Where nobody asks for the places of a few, floats are compared as
+// numbers of 32 bits, of which a vector has twice as many.
 
 #include "Framework/PackedEntries.h"
 #include "Framework/ShapeUtils.h"
@@ -68,9 +69,18 @@ private:
     return {element(place), place};
   }
   Value pack(Value place) {
+    if (hasNoPlaces)
+      return packValue(l, widened(element(place)), isLargest);
     return packEntry(l, widened(element(place)), place, isUnsigned, isLargest);
   }
   Value placeOf(Value packed) { return placeOfEntry(l, packed); }
+  /// The value of a packed entry without a place.
+  Value valueOf(Value packed) {
+    return NodeLowering::castScalar(l.b, l.b.getLoc(),
+                                    valueOfPacked(l, packed, isLargest),
+                                    /*fromUnsigned=*/false, type,
+                                    /*toUnsigned=*/false);
+  }
   Entry load(ValueRange heap, Value place);
   Tensors store(ValueRange heap, Value place, const Entry &entry);
   /// A value, or a vector of them, in the type that is compared.
@@ -98,6 +108,7 @@ private:
   Tensors storeFound(ValueRange results, Value number, Value place);
   Tensors insert(ValueRange best, Value packed);
   Tensors fewOfLine(ValueRange results);
+  Tensors storeValues(ValueRange best, Tensors results);
   Tensors fewOfBlocks(ValueRange best, Value blocks);
   Tensors selectInParallel(ValueRange results);
   Tensors selectInLines();
@@ -111,6 +122,8 @@ private:
   Value lines; ///< The input, or the same with its lines along the last axis.
   Type type, compute;
   bool isUnsigned, isPacked = false, isLargest = true;
+  /// The few that are kept in registers are values alone: nobody reads indices.
+  bool hasNoPlaces = false;
   int64_t axis = 0;
   OpFoldResult count;
   Value extent, k, levels;
@@ -346,8 +359,10 @@ TopK::Tensors TopK::insert(ValueRange best, Value packed) {
 /// The best of a line that are in registers, whose number is known.
 TopK::Tensors TopK::fewOfLine(ValueRange results) {
   // Below all entries: the lowest of these has a place.
-  Value none =
-      l.constantInt(l.b.getI64Type(), std::numeric_limits<int64_t>::min());
+  Value none = hasNoPlaces ? l.constantInt(l.b.getI32Type(),
+                                           std::numeric_limits<int32_t>::min())
+                           : l.constantInt(l.b.getI64Type(),
+                                           std::numeric_limits<int64_t>::min());
   Tensors best(*getConstantIntValue(count), none);
   Value done = l.index(0), rest = extent;
   if (scansBlocks()) {
@@ -362,6 +377,8 @@ TopK::Tensors TopK::fewOfLine(ValueRange results) {
                     return insert(carried, pack(place));
                   });
   Tensors found(results);
+  if (hasNoPlaces)
+    return storeValues(best, found);
   // A line that is too short, which a check refuses, has no such place.
   Value last = l.asIndex(maxSigned(l, plus(extent, -1), l.fold(0)));
   SmallVector<Value> places;
@@ -383,14 +400,32 @@ TopK::Tensors TopK::fewOfLine(ValueRange results) {
   return found;
 }
 
+/// The values of `best` in the place of the results' first.
+TopK::Tensors TopK::storeValues(ValueRange best, Tensors results) {
+  SmallVector<Value> values;
+  for (Value packed : best)
+    values.push_back(valueOf(packed));
+  if (l.rank(0) == 1 && !values.empty())
+    results[0] =
+        tensor::FromElementsOp::create(l.b, results[0].getType(), values);
+  else
+    for (auto [number, value] : llvm::enumerate(values))
+      results[0] = tensor::InsertOp::create(
+          l.b, value, results[0], at(l.index(static_cast<int64_t>(number))));
+  return results;
+}
+
 TopK::Tensors TopK::fewOfBlocks(ValueRange best, Value blocks) {
   return loopNest(
       l, OpFoldResult(blocks), best, [&](ValueRange i, ValueRange carried) {
         Value first = arith::MulIOp::create(l.b, i[0], l.index(kBlock));
         // Where none has been found yet, any is better.
         Value isNone = arith::CmpIOp::create(l.b, IP::eq, first, l.index(0));
-        Value worst = element(arith::SelectOp::create(l.b, isNone, l.index(0),
-                                                      placeOf(carried.back())));
+        Value worst =
+            hasNoPlaces
+                ? valueOf(carried.back())
+                : element(arith::SelectOp::create(l.b, isNone, l.index(0),
+                                                  placeOf(carried.back())));
         Value looks =
             arith::OrIOp::create(l.b, isNone, hasBetter(worst, first));
         return onlyIf(l, looks, carried, [&] {
@@ -407,8 +442,11 @@ TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
   outer.assign(position.begin(), position.end());
   std::optional<int64_t> few = getConstantIntValue(count);
   std::optional<int64_t> length = getConstantIntValue(extent);
-  if (isPacked && few && *few <= (length && *length <= kBlock ? kBlock : kFew))
+  if (isPacked && few &&
+      *few <= (length && *length <= kBlock ? kBlock : kFew)) {
+    hasNoPlaces = compute.isF32() && l.node.getResult(1).use_empty();
     return fewOfLine(results);
+  }
   auto inHeap = [&] {
     Value some = arith::CmpIOp::create(l.b, IP::ugt, k, l.index(0));
     return onlyIf(l, some, results, [&] {

@@ -38,6 +38,8 @@ using arith::CmpIPredicate;
 /// fewer bits than a number of 64 bits; larger constants are atoms.
 static constexpr int64_t kMostConstant = int64_t(1) << 48;
 static constexpr int64_t kMostFactor = int64_t(1) << 16;
+/// Numbers of iterations times so much have as few bits.
+static constexpr int64_t kMostScale = int64_t(1) << 9;
 static constexpr size_t kMostTerms = 6;
 /// So often bounds are put in the places of atoms for one proof.
 static constexpr unsigned kSteps = 48, kDepth = 8;
@@ -88,6 +90,7 @@ private:
   Number numberOf(Value value);
   Number numberOf(Operation *op);
   bool isNotNegative(const Sum &sum, unsigned depth = kDepth);
+  bool isInBlocks(const Sum &sum, size_t k, unsigned depth);
   bool isAtLeast(const Number &more, const Number &less);
   Bounds boundsOf(Value atom, bool isLower);
   Bounds boundsOfIteration(Value atom, bool isLower);
@@ -186,6 +189,17 @@ Number BoundFolding::numberOf(Value value) {
   return numbers[value] = number;
 }
 
+/// True for a number of an iteration that counts in steps of one, and a
+/// constant beside it.
+static bool isScalable(const Number &number) {
+  return number.isSmall() && llvm::all_of(number.sum.terms, [](auto &term) {
+           auto counted =
+               dyn_cast_or_null<scf::ForOp>(getLoopOfNumber(term.first));
+           return std::abs(term.second) == 1 && getLoopOfNumber(term.first) &&
+                  (!counted || isConstantIntValue(counted.getStep(), 1));
+         });
+}
+
 /// What `op` computes of numbers that are known.
 Number BoundFolding::numberOf(Operation *op) {
   Value result = op->getResult(0);
@@ -220,6 +234,15 @@ Number BoundFolding::numberOf(Operation *op) {
              b.isSmall()) {
     if (a.sum.add(b.sum, isa<arith::AddIOp>(op) ? 1 : -1))
       return a;
+  } else if (isa<arith::MulIOp>(op)) {
+    // Blocks: the number of an iteration times the length of one.
+    if (a.sum.terms.empty())
+      std::swap(a, b);
+    Number product{Sum(), true, true};
+    if (isScalable(a) && b.sum.terms.empty() &&
+        std::abs(b.sum.constant) <= kMostScale &&
+        product.sum.add(a.sum, b.sum.constant))
+      return product;
   } else if (isa<arith::RemSIOp, arith::RemUIOp>(op)) {
     // It may be asked for within a proof.
     llvm::SaveAndRestore keepCounted(counted);
@@ -274,11 +297,50 @@ BoundFolding::Bounds BoundFolding::boundsOf(Value atom, bool isLower) {
   return {};
 }
 
+/// The number that the trips of the loop that counts `atom` are a quotient of,
+/// and the divisor: where there is an iteration, that many times the trips are
+/// no more than the number.
+static std::pair<Value, int64_t> findBlocks(Value atom) {
+  auto loop = dyn_cast_or_null<LoopOp>(getLoopOfNumber(atom));
+  Value trips = loop ? loop.getTripCount() : Value();
+  while (Operation *op = trips ? trips.getDefiningOp() : nullptr) {
+    bool isClamp =
+        isa<arith::MaxSIOp>(op) && isConstantIntValue(op->getOperand(1), 0);
+    if (!isClamp &&
+        !(isa<arith::IndexCastOp>(op) && isNumber(op->getOperand(0).getType())))
+      break;
+    trips = op->getOperand(0);
+  }
+  auto quotient = trips ? trips.getDefiningOp<arith::DivSIOp>() : nullptr;
+  if (!quotient)
+    return {};
+  return {quotient.getLhs(),
+          getConstantIntValue(quotient.getRhs()).value_or(0)};
+}
+
+/// True if bounds of the term `k` of `sum`, the number of an iteration of as
+/// many as a quotient, make it not negative.
+bool BoundFolding::isInBlocks(const Sum &sum, size_t k, unsigned depth) {
+  auto [atom, factor] = sum.terms[k];
+  auto [whole, length] = findBlocks(atom);
+  if (!whole || length <= 0 || factor >= 0 || factor % length != 0)
+    return false;
+  Sum next = sum, last = numberOf(whole).sum;
+  next.terms.erase(next.terms.begin() + k);
+  return last.add(Sum::number(length), -1) && next.add(last, factor / length) &&
+         isNotNegative(next, depth - 1);
+}
+
 bool BoundFolding::isNotNegative(const Sum &sum, unsigned depth) {
   if (sum.terms.empty())
     return sum.constant >= 0;
   if (depth == 0)
     return false;
+  for (size_t k = 0; k < sum.terms.size(); ++k)
+    if (isInBlocks(sum, k, depth)) {
+      needsTrip = true;
+      return true;
+    }
   for (auto [k, term] : llvm::enumerate(sum.terms)) {
     Sum rest = sum;
     rest.terms.erase(rest.terms.begin() + k);

@@ -219,3 +219,74 @@ func.func @inner(%n: i64, %x: tensor<?xf32>) -> i64 {
   }
   return %r : i64
 }
+
+// Blocks one behind the other, of which there are as many as the tensor has, and
+// of a number that is known.
+// CHECK-LABEL: func @blocks(
+func.func @blocks(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK: loop.loop
+  // CHECK-NOT: arith.minsi
+  // CHECK-NOT: loop.check
+  // CHECK: tensor.extract_slice %{{.*}}[%{{.*}}] [8] [1]
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %c7 = arith.constant 7 : index
+  %c8_i64 = arith.constant 8 : i64
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %n64 = arith.index_cast %n : index to i64
+  %trips = arith.divsi %n64, %c8_i64 : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%trips : i64) collect(tensor<?xf32> axis 0) {
+    %from = arith.muli %i, %c8_i64 : i64
+    %to = arith.addi %from, %c8_i64 : i64
+    %last = arith.index_cast %to : i64 to index
+    %end = arith.minsi %last, %n : index
+    %first = arith.index_cast %from : i64 to index
+    %above = arith.maxsi %first, %c0 : index
+    %begin = arith.minsi %above, %n : index
+    %rows = arith.subi %end, %begin : index
+    %extent = arith.maxsi %rows, %c0 : index
+    %holds = arith.cmpi uge, %extent, %c8 : index
+    loop.check %holds, "{}"(%extent : index)
+    %w = tensor.extract_slice %x[%begin] [%extent] [1] : tensor<?xf32> to tensor<?xf32>
+    %e = tensor.extract %w[%c7] : tensor<?xf32>
+    loop.yield while(%c : i1) collect(%e : f32)
+  }
+  return %r : tensor<?xf32>
+}
+
+// One block more than there are is not in the tensor, nor is one that is longer.
+// CHECK-LABEL: func @blocks_beyond(
+func.func @blocks_beyond(%x: tensor<?xf32>) -> tensor<?xf32> {
+  // CHECK: loop.loop
+  // CHECK: arith.minsi
+  // CHECK: arith.minsi
+  %c9 = arith.constant 9 : i64
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : i64
+  %c8_i64 = arith.constant 8 : i64
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %n64 = arith.index_cast %n : index to i64
+  %whole = arith.divsi %n64, %c8_i64 : i64
+  %trips = arith.addi %whole, %c1 : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%trips : i64) collect(tensor<?xi64> axis 0) {
+    %from = arith.muli %i, %c8_i64 : i64
+    %to = arith.addi %from, %c8_i64 : i64
+    %end = arith.minsi %to, %n64 : i64
+    loop.yield while(%c : i1) collect(%end : i64)
+  }
+  %s = loop.loop (%i : i64, %c : i1) trips(%whole : i64) collect(tensor<?xi64> axis 0) {
+    %from = arith.muli %i, %c8_i64 : i64
+    %to = arith.addi %from, %c9 : i64
+    %end = arith.minsi %to, %n64 : i64
+    loop.yield while(%c : i1) collect(%end : i64)
+  }
+  %t = tensor.dim %s, %c0 : tensor<?xi64>
+  %u = tensor.extract %s[%c0] : tensor<?xi64>
+  %v = arith.sitofp %u : i64 to f32
+  %w = tensor.dim %r, %c0 : tensor<?xi64>
+  %p = tensor.extract %r[%c0] : tensor<?xi64>
+  %q = arith.sitofp %p : i64 to f32
+  %o = tensor.from_elements %v, %q : tensor<2xf32>
+  %z = tensor.cast %o : tensor<2xf32> to tensor<?xf32>
+  return %z : tensor<?xf32>
+}

@@ -45,6 +45,31 @@ def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> 
   ];
 }
 
+def NestMarkIndependent
+    : Pass<"nest-mark-independent", "::mlir::func::FuncOp"> {
+  let summary = "say of loops of the model whose iterations are independent";
+  let description = [{
+    Passes mark the nests that they write. A loop of the model is marked here,
+    if it yields nothing, has work for threads, and the dependence test
+    (`findParallelObstacle`) finds its iterations independent: one that only
+    collects, say. What it needs in each iteration is marked as that iteration's
+    own (`loopc.private`) where that is proved. Loops in such a loop stay as
+    they are, those in others are tried. Not for a GPU.
+
+    ```mlir
+    %row = memref.alloc() : memref<64xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      // writes %row, reads it, and writes %y[%i, ...]
+    }
+    // becomes
+    %row = memref.alloc() {loopc.private} : memref<64xf32>
+    scf.for %i = %c0 to %n step %c1 {
+    } {loopc.parallel}
+    ```
+  }];
+  let statistics = [Statistic<"numMarked", "marked", "loops that were marked">];
+}
+
 def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
   let summary = "lower linalg on buffers to loops that say which are parallel";
   let description = [{
