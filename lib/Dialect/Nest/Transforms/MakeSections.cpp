@@ -32,6 +32,7 @@
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_NESTMAKESECTIONS
@@ -51,9 +52,14 @@ static constexpr double kWorthSection = 1 << 15;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The memory that operations read and write, by its class.
+/// Memory by its class, and the parts of a buffer that are touched there; null
+/// for what may be all of it.
+using Parts =
+    llvm::DenseMap<const void *, llvm::SmallSetVector<Operation *, 2>>;
+
+/// The memory that operations read and write.
 struct Effects {
-  llvm::DenseSet<const void *> reads, writes;
+  Parts reads, writes;
   /// Errors are told in the order of the model.
   bool canFail = false;
   /// There is something else.
@@ -61,34 +67,83 @@ struct Effects {
 
   void add(Operation *op, const AliasClasses &classes);
   void add(const Effects &other) {
-    reads.insert(other.reads.begin(), other.reads.end());
-    writes.insert(other.writes.begin(), other.writes.end());
+    for (auto [to, from] :
+         {std::pair(&reads, &other.reads), std::pair(&writes, &other.writes)})
+      for (const auto &[memory, parts] : *from)
+        (*to)[memory].insert(parts.begin(), parts.end());
     canFail |= other.canFail;
     isOther |= other.isOther;
   }
   /// True if neither order makes a difference.
-  bool commutesWith(const Effects &other) const {
-    auto meet = [](const auto &some, const auto &others) {
-      return llvm::any_of(
-          some, [&](const void *one) { return others.contains(one); });
-    };
-    return !isOther && !other.isOther && !(canFail && other.canFail) &&
-           !meet(writes, other.reads) && !meet(writes, other.writes) &&
-           !meet(reads, other.writes);
-  }
+  bool commutesWith(const Effects &other) const;
 };
 } // namespace
 
+/// The view of a part of a whole buffer that `buffer` is, or is a view of; null
+/// where there is none.
+static memref::SubViewOp findPart(Value buffer) {
+  memref::SubViewOp part;
+  while (Value source = getViewSource(buffer)) {
+    if (!buffer.getDefiningOp<memref::CastOp>())
+      part = buffer.getDefiningOp<memref::SubViewOp>();
+    buffer = source;
+  }
+  return part;
+}
+
+/// True if two parts of one buffer have no element in common, as can be seen
+/// along one axis.
+static bool areApart(Operation *one, Operation *other) {
+  auto a = dyn_cast_or_null<memref::SubViewOp>(one);
+  auto b = dyn_cast_or_null<memref::SubViewOp>(other);
+  if (!a || !b || getViewRoot(a.getSource()) != getViewRoot(b.getSource()))
+    return false;
+  auto endsBefore = [](memref::SubViewOp first, memref::SubViewOp second,
+                       int64_t axis) {
+    int64_t offset = first.getStaticOffset(axis);
+    int64_t size = first.getStaticSize(axis);
+    int64_t next = second.getStaticOffset(axis);
+    return !ShapedType::isDynamic(offset) && !ShapedType::isDynamic(size) &&
+           !ShapedType::isDynamic(next) && first.getStaticStride(axis) == 1 &&
+           offset + size <= next;
+  };
+  return llvm::any_of(llvm::seq<int64_t>(0, a.getSourceType().getRank()),
+                      [&](int64_t axis) {
+                        return endsBefore(a, b, axis) || endsBefore(b, a, axis);
+                      });
+}
+
+static bool meet(const Parts &some, const Parts &others) {
+  return llvm::any_of(some, [&](const auto &entry) {
+    auto found = others.find(entry.first);
+    return found != others.end() &&
+           llvm::any_of(entry.second, [&](Operation *one) {
+             return llvm::any_of(found->second, [&](Operation *other) {
+               return !areApart(one, other);
+             });
+           });
+  });
+}
+
+bool Effects::commutesWith(const Effects &other) const {
+  return !isOther && !other.isOther && !(canFail && other.canFail) &&
+         !meet(writes, other.reads) && !meet(writes, other.writes) &&
+         !meet(reads, other.writes);
+}
+
 void Effects::add(Operation *op, const AliasClasses &classes) {
+  auto touch = [&](Parts &parts, Value buffer) {
+    parts[classes.of(buffer)].insert(findPart(buffer));
+  };
   op->walk([&](Operation *nested) {
     Access access = getAccess(nested);
     if (access.buffer) {
-      (access.writes ? writes : reads).insert(classes.of(access.buffer));
+      touch(access.writes ? writes : reads, access.buffer);
     } else if (auto copy = dyn_cast<memref::CopyOp>(nested)) {
-      reads.insert(classes.of(copy.getSource()));
-      writes.insert(classes.of(copy.getTarget()));
+      touch(reads, copy.getSource());
+      touch(writes, copy.getTarget());
     } else if (auto free = dyn_cast<memref::DeallocOp>(nested)) {
-      writes.insert(classes.of(free.getMemref()));
+      touch(writes, free.getMemref());
     } else if (isa<loop::CheckOp>(nested)) {
       canFail = true;
     } else if (!isPlainOp(nested) && !isViewOp(nested) && !isPure(nested) &&
@@ -300,7 +355,7 @@ void SectionMaker::run(Block &block) {
     bool isFree = !group.isNeededBy(&op) && group.effects.commutesWith(touched);
     if (isLoop && !isFree) {
       make(group);
-      group = {};
+      group = Group();
     }
     if (isLoop)
       group.loops.push_back(loop);
