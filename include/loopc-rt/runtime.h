@@ -111,7 +111,10 @@ enum loopc_rt_nest {
   LOOPC_RT_NEST_LARGE = 1,
   /// No loop comes to it again and again: it is not timed with and without
   /// threads.
-  LOOPC_RT_NEST_ONCE = 2
+  LOOPC_RT_NEST_ONCE = 2,
+  /// Its iterations have nests that are worth threads of their own: where there
+  /// are at least twice as many threads as iterations, those are shared out.
+  LOOPC_RT_NEST_OF_NESTS = 4
 };
 
 /// The same for what a loop comes to again and again, where threads are the

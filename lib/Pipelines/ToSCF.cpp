@@ -71,6 +71,9 @@ void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
       "wants nests whose bounds are equal as values: behind the cleanup");
   manager.nest<func::FuncOp>().addPass(createNestFuseStrips(),
                                        "within the nests that are one now");
+  manager.nest<func::FuncOp>().addPass(
+      createNestMakeSections(),
+      "nests that are fused are one; what a loop holds is as it stays");
 }
 
 void loopc::populateIndependence(PassAdder manager,

@@ -511,7 +511,8 @@ static bool shareOut(loopc_run &run, int64_t n, int64_t grain,
   bool isPatient = !(nest & LOOPC_RT_NEST_LARGE);
   if (grain < 1)
     grain = 1;
-  if (run.numThreads < 2 || n <= grain)
+  if (run.numThreads < 2 || n <= grain ||
+      ((nest & LOOPC_RT_NEST_OF_NESTS) && n <= run.numThreads / 2))
     return false;
   Team *team = run.team ? run.team : joinTeam(run, isPatient);
   if (!team || team->numMembers == 1 || team->isBusy ||

@@ -334,3 +334,42 @@ func.func @read_by_another(%x: memref<8xf32>) {
   } {loopc.parallel}
   return
 }
+
+// Sections are independent where each has memory of its own, and not where one
+// writes what another one reads.
+// CHECK-LABEL: func.func @sections(
+// CHECK: scf.for
+// CHECK: scf.index_switch
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for
+// CHECK-NOT: loopc.parallel
+// CHECK: return
+func.func @sections(%f: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %x = memref.alloc() : memref<4xf32>
+  %y = memref.alloc() : memref<4xf32>
+  scf.for %k = %c0 to %c2 step %c1 {
+    scf.index_switch %k
+    case 0 {
+      memref.store %f, %x[%c0] : memref<4xf32>
+      scf.yield
+    }
+    default {
+      memref.store %f, %y[%c0] : memref<4xf32>
+    }
+  } {loopc.parallel}
+  scf.for %k = %c0 to %c2 step %c1 {
+    scf.index_switch %k
+    case 0 {
+      memref.store %f, %x[%c0] : memref<4xf32>
+      scf.yield
+    }
+    default {
+      %0 = memref.load %x[%c1] : memref<4xf32>
+      memref.store %0, %y[%c0] : memref<4xf32>
+    }
+  } {loopc.parallel}
+  return
+}

@@ -743,8 +743,11 @@ void Packing::run(linalg::GenericOp op) {
       return;
   } else {
     place = placeFor(op, *candidate);
-    // Groups are read as such only.
-    if (!place && candidate->group)
+    // Groups are read as such only. Of a matrix times a vector each element is
+    // read once, and vectors go along the sum as well.
+    bool isReadOnce = candidate->rows == 1 && candidate->group &&
+                      endsWith(candidate->map, candidate->group->dim);
+    if (!place && candidate->group && !isReadOnce)
       place = op;
     if (!place)
       return (void)(candidate->sum || readThrough(op, *candidate));

@@ -295,15 +295,31 @@ static LogicalResult lowerDequantizeLinear(NodeLowering &l) {
 // DynamicQuantizeLinear
 //===----------------------------------------------------------------------===//
 
-/// The largest or least element of input 0 and 0.
+/// Rows of so many elements have their extrema in vectors.
+static constexpr int64_t kLongRow = 64;
+
+/// True if there may be many rows, which threads share, of whole vectors each.
+/// A matrix is what a step of a recurrence has: a few rows.
+static bool hasManyRows(ArrayRef<OpFoldResult> dims) {
+  std::optional<int64_t> row =
+      dims.size() > 2 ? getConstantIntValue(dims.back()) : std::nullopt;
+  return row && *row >= kLongRow;
+}
+
+/// The largest or least element of input 0 and 0. Whatever the order, it is the
+/// same one.
 static Value extremum(NodeLowering &l, Combiner combiner) {
-  Value x = l.in(0);
-  Dims dims = l.dims(x);
-  SmallVector<int64_t> axes = allAxes(dims.size());
-  Value all = reduceSpace(
-      l, SpaceOperand{x, axes}, dims, axes, combiner, l.b.getF32Type(),
-      /*isUnsigned=*/false,
-      [](ScalarBuilder &, ArrayRef<Value> elements) { return elements[0]; });
+  auto reduce = [&](Value x, ArrayRef<int64_t> axes) {
+    Dims dims = l.dims(x);
+    return reduceSpace(
+        l, SpaceOperand{x, allAxes(dims.size())}, dims, axes, combiner,
+        l.b.getF32Type(), /*isUnsigned=*/false,
+        [](ScalarBuilder &, ArrayRef<Value> elements) { return elements[0]; });
+  };
+  Value all = l.in(0);
+  if (Dims dims = l.dims(all); hasManyRows(dims))
+    all = reduce(all, static_cast<int64_t>(dims.size()) - 1);
+  all = reduce(all, allAxes(l.dims(all).size()));
   ScalarBuilder s(l.b, l.b.getLoc());
   Value zero = s.constant(l.b.getF32Type(), 0);
   return combineScalars(s, combiner, l.scalar(all), zero);

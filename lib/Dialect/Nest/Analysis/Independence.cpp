@@ -132,6 +132,64 @@ IterationMemory::IterationMemory(scf::ForOp nest) {
   });
 }
 
+std::optional<scf::IndexSwitchOp> loopc::findSections(scf::ForOp nest) {
+  scf::IndexSwitchOp sections;
+  for (Operation &op : nest.getBody()->without_terminator()) {
+    auto found = dyn_cast<scf::IndexSwitchOp>(op);
+    if (found ? static_cast<bool>(sections) : !isPure(&op))
+      return std::nullopt;
+    if (found)
+      sections = found;
+  }
+  if (!sections || sections.getArg() != nest.getInductionVar() ||
+      sections.getNumResults() || nest.getNumResults() ||
+      getConstantIntValue(nest.getLowerBound()) != 0 ||
+      getConstantIntValue(nest.getStep()) != 1)
+    return std::nullopt;
+  auto count = static_cast<int64_t>(sections.getNumCases()) + 1;
+  if (getConstantIntValue(nest.getUpperBound()) != count ||
+      !llvm::all_of(sections.getCases(), [&](int64_t number) {
+        return number >= 0 && number < count;
+      }))
+    return std::nullopt;
+  return sections;
+}
+
+/// Leaves out accesses of memory that one section alone touches, or that nobody
+/// writes to. False where what several touch is not known by one name.
+static bool dropOfOneSection(scf::IndexSwitchOp sections,
+                             SmallVectorImpl<Access> &accesses) {
+  struct Use {
+    Region *region;
+    Value root;
+    bool isShared = false, isWritten = false, hasOtherName = false;
+  };
+  // What a loop carries lies in what it begins with.
+  AliasClasses classes(sections->getParentOfType<FunctionOpInterface>());
+  llvm::DenseMap<const void *, Use> uses;
+  for (const Access &access : accesses) {
+    Region *region = access.op->getParentRegion();
+    while (region->getParentOp() != sections)
+      region = region->getParentOp()->getParentRegion();
+    Value root = getViewRoot(access.buffer);
+    Use &use = uses.try_emplace(classes.of(access.buffer), Use{region, root})
+                   .first->second;
+    use.isShared |= use.region != region;
+    use.hasOtherName |= use.root != root;
+    use.isWritten |= access.writes;
+  }
+  auto useOf = [&](const Access &access) {
+    return uses.find(classes.of(access.buffer))->second;
+  };
+  llvm::erase_if(accesses, [&](const Access &access) {
+    Use use = useOf(access);
+    return !use.isShared || !use.isWritten;
+  });
+  return llvm::none_of(accesses, [&](const Access &access) {
+    return useOf(access).hasOtherName;
+  });
+}
+
 std::string
 loopc::findParallelObstacle(scf::ForOp nest,
                             llvm::function_ref<Value(Value)> rootOf) {
@@ -153,14 +211,18 @@ loopc::findParallelObstacle(scf::ForOp nest,
     if (!access.buffer || isOnce || findPrivateMemory(access.buffer, nest) ||
         own.has(access.buffer))
       return WalkResult::advance();
-    if (access.writes && !places.tellsIteration(access)) {
-      why = "iterations may write to one place";
-      return WalkResult::interrupt();
-    }
     accesses.push_back(access);
     return WalkResult::advance();
   });
-  return why.empty() ? places.findConflict(accesses, rootOf).str() : why;
+  if (!why.empty())
+    return why;
+  if (std::optional<scf::IndexSwitchOp> sections = findSections(nest);
+      sections && !dropOfOneSection(*sections, accesses))
+    return "sections may touch one buffer by two names";
+  for (const Access &access : accesses)
+    if (access.writes && !places.tellsIteration(access))
+      return "iterations may write to one place";
+  return places.findConflict(accesses, rootOf).str();
 }
 
 scf::ForOp loopc::findOnlyParallelLoop(scf::ForOp loop) {

@@ -35,6 +35,7 @@
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/IndexEmitter.h"
 #include "loopc/Support/Remarks.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -170,6 +171,7 @@ public:
 private:
   void collectLoops();
   bool mayBeOne() const;
+  bool isOfNests();
   Value countTrips(scf::ForOp loop);
   func::FuncOp makeFunction(const Twine &suffix, TypeRange arguments,
                             Type result);
@@ -254,8 +256,11 @@ void NestParallelizer::collectLoops() {
   }
 }
 
-/// Whether the loops that are shared out may have one iteration together.
+/// Whether the loops that are shared out may have one iteration together, or
+/// there may be fewer of them than threads.
 bool NestParallelizer::mayBeOne() const {
+  if (findSections(nest))
+    return true;
   return llvm::all_of(loops, [](scf::ForOp loop) {
     std::optional<APInt> count = loop.getStaticTripCount();
     return !count || count->isOne();
@@ -378,7 +383,9 @@ func::FuncOp NestParallelizer::makeBody() {
   auto end = func::ReturnOp::create(b, ok);
   b.setInsertionPoint(end);
   fillPiece(entry->getArgument(1), entry->getArgument(2), mapping);
-  disableRuntimeUnrolling(made);
+  // A section has the steps of a loop of the model.
+  if (!findSections(nest))
+    disableRuntimeUnrolling(made);
   return shared.functions.add(made);
 }
 
@@ -515,14 +522,27 @@ LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
   return LLVM::CallOp::create(b, callee, arguments);
 }
 
+/// Whether sections have nests that may be shared out instead of them.
+bool NestParallelizer::isOfNests() {
+  if (!findSections(nest))
+    return false;
+  return anyNested(nest.getBody(), [&](scf::ForOp inner) {
+    if (!inner->hasAttr(kParallelAttrName))
+      return false;
+    Work found = estimate.of(inner);
+    return !found.open.empty() || found.known >= largeWork / kAwakeShare;
+  });
+}
+
 /// What the runtime is told of the nest, a sum of loopc_rt_nest, with the work
 /// that was `found`; null where it is known.
 Value NestParallelizer::describe(Value found) {
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(b, b.getI32Type(), value);
   };
-  int64_t once = isOnce ? LOOPC_RT_NEST_ONCE : 0;
-  Value small = number(once), large = number(once | LOOPC_RT_NEST_LARGE);
+  int64_t rest = (isOnce ? LOOPC_RT_NEST_ONCE : 0) |
+                 (isOfNests() ? LOOPC_RT_NEST_OF_NESTS : 0);
+  Value small = number(rest), large = number(rest | LOOPC_RT_NEST_LARGE);
   if (!found)
     return work.known >= largeWork ? large : small;
   return arith::SelectOp::create(b, isEnough(found, largeWork), large, small);
@@ -594,7 +614,7 @@ func::FuncOp NestParallelizer::makeSharer(func::FuncOp body,
     llvm::append_range(all, entry->getArguments().drop_front());
     func::CallOp::create(b, body, all);
   };
-  if (!isKnown() || work.known < largeWork || !isOnce) {
+  if (!isKnown() || work.known < largeWork || !isOnce || isOfNests()) {
     Value isDone =
         tryToShare(body, asksForThreads, mapping, entry->getArguments());
     auto left = scf::IfOp::create(

@@ -32,6 +32,17 @@ mlir::Value findWrittenPrivately(mlir::Operation *op, mlir::scf::ForOp nest);
 mlir::Operation *findUnsharedOp(mlir::scf::ForOp nest,
                                 bool mayAllocate = false);
 
+/// The branches of a nest each of whose iterations is one of them: sections,
+/// loops that do not need one another, side by side. None where the nest is no
+/// such one.
+///
+///     scf.for %k = %c0 to %c2 step %c1 {
+///       scf.index_switch %k
+///       case 0 { ... }
+///       default { ... }
+///     }
+std::optional<mlir::scf::IndexSwitchOp> findSections(mlir::scf::ForOp nest);
+
 /// Why iterations of `nest` cannot run at the same time, though they are said
 /// to be independent (Parallel.h); "" where they can. Buffers for which
 /// `rootOf` gives one value may be the same memory; what an iteration allocates

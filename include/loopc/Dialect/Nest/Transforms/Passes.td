@@ -135,6 +135,41 @@ def NestFuseStrips : Pass<"nest-fuse-strips", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect"];
 }
 
+def NestMakeSections : Pass<"nest-make-sections", "::mlir::func::FuncOp"> {
+  let summary = "let loops that do not need one another run side by side";
+  let description = [{
+    Loops whose iterations need one another, and which touch no memory that
+    another one of them writes, become the iterations of a nest that is marked
+    `loopc.parallel`, for loopc-parallelize-nests: the two directions of a
+    recurrence. A thread that computes one of them meets the others once, where
+    sharing out each step would make them meet after each. What lies between two
+    of them, and does not need the first one, is computed before both. Loops in
+    loops of the model stay as they are.
+
+    ```mlir
+    scf.for %t = %c0 to %n step %c1 { // a step, of %x
+    }
+    scf.for %t = %c0 to %n step %c1 { // another one, of %y
+    }
+    // becomes
+    scf.for %k = %c0 to %c2 step %c1 {
+      scf.index_switch %k
+      case 0 {
+        scf.for %t = %c0 to %n step %c1 { // a step, of %x
+        }
+      }
+      default {
+        scf.for %t = %c0 to %n step %c1 { // another one, of %y
+        }
+      }
+    } {loopc.parallel}
+    ```
+  }];
+  let statistics = [Statistic<"numMade", "made", "nests of such loops">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect"];
+}
+
 def NestShortenRecurrences
     : Pass<"nest-shorten-recurrences", "::mlir::func::FuncOp"> {
   let summary = "combine what a loop carries last";

@@ -1,0 +1,134 @@
+// RUN: loopc-opt %s --split-input-file --nest-make-sections | FileCheck %s
+// RUN: loopc-opt %s --split-input-file --nest-make-sections --nest-retract-unproved | FileCheck %s
+
+// Two recurrences that do not need one another run side by side. What is made
+// for the second one comes before both, what needs the first one behind both,
+// the part that it fills of a result, too: the second one gets another part.
+// CHECK-LABEL: func.func @directions(
+// CHECK: %[[Y:.*]] = memref.alloc() : memref<2x4096xf32>
+// CHECK: %[[OTHER:.*]] = memref.subview %[[Y]][1, 0]
+// CHECK: scf.for
+// CHECK-NEXT: memref.load %[[OTHER]]
+// CHECK: } {loopc.parallel}
+// CHECK: scf.for %[[K:[^ ]+]] =
+// CHECK-NEXT: scf.index_switch %[[K]]
+// CHECK-NEXT: case 0 {
+// CHECK-NEXT: scf.for
+// CHECK: default {
+// CHECK-NEXT: scf.for
+// CHECK: loop.poll
+// CHECK: } {loopc.parallel}
+// CHECK-NEXT: scf.for
+// CHECK: } {loopc.parallel}
+// CHECK-NEXT: memref.dealloc
+func.func @directions(%x: memref<4096xf32>, %y: memref<4096xf32>, %n: index) -> memref<2x4096xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %result = memref.alloc() : memref<2x4096xf32>
+  %first = memref.alloc() : memref<4096xf32>
+  scf.for %t = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %first[%i] : memref<4096xf32>
+      %1 = math.tanh %0 : f32
+      memref.store %1, %first[%i] : memref<4096xf32>
+    } {loopc.parallel}
+    loop.poll
+  }
+  %one = memref.subview %result[0, 0] [1, 4096] [1, 1] : memref<2x4096xf32> to memref<4096xf32, strided<[1]>>
+  scf.for %i = %c0 to %c4096 step %c1 {
+    %0 = memref.load %first[%i] : memref<4096xf32>
+    memref.store %0, %one[%i] : memref<4096xf32, strided<[1]>>
+  } {loopc.parallel}
+  memref.dealloc %first : memref<4096xf32>
+  %second = memref.alloc() : memref<4096xf32>
+  %other = memref.subview %result[1, 0] [1, 4096] [1, 1] : memref<2x4096xf32> to memref<4096xf32, strided<[1], offset: 4096>>
+  scf.for %i = %c0 to %c4096 step %c1 {
+    %0 = memref.load %other[%i] : memref<4096xf32, strided<[1], offset: 4096>>
+    memref.store %0, %second[%i] : memref<4096xf32>
+  } {loopc.parallel}
+  scf.for %t = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %second[%i] : memref<4096xf32>
+      %1 = math.tanh %0 : f32
+      memref.store %1, %second[%i] : memref<4096xf32>
+    } {loopc.parallel}
+    loop.poll
+  }
+  memref.dealloc %second : memref<4096xf32>
+  return %result : memref<2x4096xf32>
+}
+
+// -----
+
+// What one writes the other one reads: they stay behind one another.
+// CHECK-LABEL: func.func @chain(
+// CHECK-NOT: scf.index_switch
+// CHECK: return
+func.func @chain(%x: memref<4096xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %a = memref.alloc() : memref<4096xf32>
+  %b = memref.alloc() : memref<4096xf32>
+  scf.for %t = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %a[%i] : memref<4096xf32>
+      %1 = math.tanh %0 : f32
+      memref.store %1, %a[%i] : memref<4096xf32>
+    } {loopc.parallel}
+  }
+  scf.for %t = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %b[%i] : memref<4096xf32>
+      %1 = memref.load %a[%i] : memref<4096xf32>
+      %2 = arith.addf %0, %1 : f32
+      %3 = math.tanh %2 : f32
+      memref.store %3, %b[%i] : memref<4096xf32>
+    } {loopc.parallel}
+  }
+  return
+}
+
+// -----
+
+// Of two buffers that take turns the number of iterations says which one is the
+// last.
+// CHECK-LABEL: func.func @turns(
+// CHECK-SAME: %[[N:[^ :]+]]: index
+// CHECK-DAG: %[[A:.*]] = memref.alloc() : memref<4096xf32>
+// CHECK: %[[B:.*]] = memref.alloc() : memref<4096xf32>
+// CHECK: scf.index_switch
+// CHECK: default {
+// CHECK: } {loopc.parallel}
+// CHECK: } {loopc.parallel}
+// CHECK-NEXT: %[[TRIPS:.*]] = arith.index_cast %[[N]] : index to i64
+// CHECK-NEXT: %[[ODD:.*]] = arith.trunci %[[TRIPS]] : i64 to i1
+// CHECK-NEXT: %[[LAST:.*]] = arith.select %[[ODD]], %[[B]], %[[A]] : memref<4096xf32>
+// CHECK: return %[[LAST]]
+func.func @turns(%n: index) -> memref<4096xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %a = memref.alloc() : memref<4096xf32>
+  %b = memref.alloc() : memref<4096xf32>
+  %c = memref.alloc() : memref<4096xf32>
+  %r:2 = scf.for %t = %c0 to %n step %c1 iter_args(%p = %a, %q = %b) -> (memref<4096xf32>, memref<4096xf32>) {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %p[%i] : memref<4096xf32>
+      %1 = math.tanh %0 : f32
+      memref.store %1, %q[%i] : memref<4096xf32>
+    } {loopc.parallel}
+    scf.yield %q, %p : memref<4096xf32>, memref<4096xf32>
+  }
+  scf.for %t = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %c[%i] : memref<4096xf32>
+      %1 = math.tanh %0 : f32
+      memref.store %1, %c[%i] : memref<4096xf32>
+    } {loopc.parallel}
+  }
+  memref.dealloc %r#1 : memref<4096xf32>
+  memref.dealloc %c : memref<4096xf32>
+  return %r#0 : memref<4096xf32>
+}
