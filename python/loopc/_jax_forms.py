@@ -14,16 +14,20 @@ traces, so that the meaning is JAX's, and those forms become others:
     scan(reverse=True)           reversed inputs, a scan forwards, reversed outputs
     cond of three and more       a tree of conds of two (`lax.switch`)
     pad between elements         a new dimension that is padded and joined
+    dot_general of any order     transposes, and a product of matrices
+    le_to, lt_to                 comparisons, where NaN and zeros are told apart
     calls (jit, custom_jvp, ...) what they call
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 from jax import lax
+from jax import numpy as jnp
 from jax.extend import core
 
 #: Primitives that are calls, and the parameter that holds what they call.
@@ -171,9 +175,61 @@ def _pad(primitive: Any, operands: Sequence[Any], *, padding_config: Sequence[An
     )
 
 
+def _dot_general(
+    primitive: Any, operands: Sequence[Any], *, dimension_numbers: Any, **params: Any
+) -> Any:
+    """Products of matrices: [batch .., rows, K] by [batch .., K, columns]."""
+    (left_sums, right_sums), (left_batch, right_batch) = dimension_numbers
+    a, b = operands
+    batch = len(left_batch)
+    left_free = [at for at in range(a.ndim) if at not in (*left_sums, *left_batch)]
+    right_free = [at for at in range(b.ndim) if at not in (*right_sums, *right_batch)]
+    a = _permute(a, (*left_batch, *left_free, *left_sums))
+    b = _permute(b, (*right_batch, *right_sums, *right_free))
+    free = (*a.shape[batch : batch + len(left_free)], *b.shape[batch + len(right_sums) :])
+    shape = (*a.shape[:batch], *free)
+    a = _join(_join(a, batch + len(left_free), len(left_sums)), batch, len(left_free))
+    b = _join(_join(b, batch + len(right_sums), len(right_free)), batch, len(right_sums))
+    numbers = ((batch + 1,), (batch,)), (tuple(range(batch)), tuple(range(batch)))
+    product = primitive.bind(a, b, dimension_numbers=numbers, **params)
+    return product if product.shape == shape else lax.reshape(product, shape)
+
+
+def _permute(value: Any, order: Sequence[int]) -> Any:
+    return value if list(order) == list(range(value.ndim)) else lax.transpose(value, order)
+
+
+def _join(value: Any, at: int, count: int) -> Any:
+    """Makes one dimension of some that stand beside each other."""
+    if count == 1:
+        return value
+    shape = value.shape
+    return lax.reshape(
+        value, (*shape[:at], math.prod(shape[at : at + count]), *shape[at + count :])
+    )
+
+
+def _in_total_order(primitive: Any, operands: Sequence[Any], **_: Any) -> Any:
+    """le_to and lt_to: NaN behind all others, and -0 before 0."""
+    a, b = operands
+    strict = primitive.name == "lt_to"
+    compare = lax.lt if strict else lax.le
+    before = compare(a, b)
+    if not jnp.issubdtype(a.dtype, jnp.floating):
+        return before
+    behind = lax.ne(b, b)
+    behind = lax.bitwise_and(behind, lax.eq(a, a)) if strict else behind
+    zeros = lax.bitwise_and(lax.eq(a, lax.full_like(a, 0)), lax.eq(b, lax.full_like(b, 0)))
+    signs = compare(*(lax.div(lax.full_like(one, 1), one) for one in operands))
+    return lax.select(zeros, signs, lax.bitwise_or(before, behind))
+
+
 _RULES: dict[str, Callable[..., Any]] = {
     "scan": _scan,
     "while": _while,
     "cond": _cond,
     "pad": _pad,
+    "dot_general": _dot_general,
+    "le_to": _in_total_order,
+    "lt_to": _in_total_order,
 }

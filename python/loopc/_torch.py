@@ -24,6 +24,7 @@ from loopc._errors import CompileError, InvalidArgument
 from loopc._extras import require
 from loopc._options import RunOptions, SessionOptions
 from loopc._session import InferenceSession
+from loopc._torch_operators import known_operators
 from loopc._torch_recurrent import any_length, recurrent_translations
 
 #: What torch's exporter needs beside torch.
@@ -105,7 +106,7 @@ def to_onnx(program: Any, opset: int = _OPSET) -> Any:
     import torch
 
     try:
-        with _quiet(), any_length():
+        with _quiet(), any_length(), known_operators():
             program = _torch_forms.prepare(program)
             written = torch.onnx.export(
                 program,

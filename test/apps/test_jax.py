@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """`loopc.from_jax` computes what `jax.jit` computes: control flow of every kind."""
 
+import functools
 import pickle
 import subprocess
 import sys
@@ -273,6 +274,36 @@ def test_extents_of_the_call(number):
     compiled = loopc.from_jax(function, *args, shapes=shapes)
     for given in (args, *calls):
         compare(compiled(*given), jax.jit(function)(*given))
+
+
+#: Orders of dimensions of products: what is summed, and what is common, anywhere.
+PRODUCTS = [
+    "ij,jk->ik", "ij,jk->ki", "ij,kj->ik", "ji,jk->ik", "ji,kj->ki", "ij,ij->i", "ij,ij->", "i,j->ij",
+    "ij,j->i", "j,ij->i", "bij,bjk->bik", "bij,bkj->bik", "ibj,bjk->bki", "bij,kbj->kbi",
+    "ijk,jkl->il", "ijk,ljk->li", "ijk,kl->ijl", "bhqd,bhkd->bhqk", "bqhd,bkhd->bhqk",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", PRODUCTS)
+def test_products(spec):
+    extents = dict(b=2, h=3, i=2, j=3, k=4, l=5, q=4, d=2)
+    names = spec.partition("->")[0].split(",")
+    shapes = [tuple(extents[name] for name in one) for one in names]
+    args = [RNG.normal(size=shape).astype(F) for shape in shapes]
+    function = functools.partial(jnp.einsum, spec)
+    compare(loopc.from_jax(function, *args)(*args), function(*args))
+
+
+def test_searches():
+    rows = np.array([-np.inf, -1, -0.0, 0.0, 2, 2, np.nan], F)
+    wanted = np.array([2, -3, 0.0, -0.0, np.nan, np.inf, 1.5, -np.inf], F)
+    for side in ("left", "right"):
+        function = functools.partial(jnp.searchsorted, side=side)
+        compare(loopc.from_jax(function, rows, wanted)(rows, wanted), function(rows, wanted))
+        numbers = np.arange(6, dtype=np.int32)
+        compare(
+            loopc.from_jax(function, numbers, numbers)(numbers, numbers), function(numbers, numbers)
+        )
 
 
 def test_structures():

@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,14 @@ model (float[N,4] x, int64 count) => (float[N,4] y, float[N,4] z) <bool go = {1}
   z = Neg (x)
 }"""
 
+
+#: Each row of the second result is the number of rows of the run.
+ROWS = """<ir_version: 8, opset_import: ["" : 17]>
+rows (float[N,4] x) => (float[N,4] y, int64[N] rows) {
+  y = Tanh (x)
+  count = Shape <end = 1> (x)
+  rows = Expand (count, count)
+}"""
 
 #: Its settings are those that the test has.
 SERVING = Path(__file__).parents[2] / "docs/Serving.md"
@@ -53,13 +62,21 @@ def address(tmp_path_factory):
     (folder / "settings.json").write_text(json.dumps(settings))
     (page,) = re.findall(r"^```json\n(.*?)^```$", SERVING.read_text(), re.MULTILINE | re.DOTALL)
     (folder / "model-settings.json").write_text(page)
+    # Another model, whose requests wait a moment for others.
+    batched = {
+        "name": "batched", "implementation": "loopc.mlserver.LoopcModel",
+        "parameters": {"uri": "./rows.onnx"}, "max_batch_size": 8, "max_batch_time": 0.5,
+    }  # fmt: skip
+    (folder / "batched").mkdir()
+    onnx.save(onnx.parser.parse_model(ROWS), folder / "batched/rows.onnx")
+    (folder / "batched/model-settings.json").write_text(json.dumps(batched))
     command = [sys.executable, "-c", "from mlserver.cli import main; main()", "start", str(folder)]
     with open(folder / "log", "w") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
     client = tritonclient.http.InferenceServerClient(f"127.0.0.1:{ports[0]}")
     for _ in range(600):
         try:
-            if client.is_model_ready("model"):
+            if client.is_model_ready("model") and client.is_model_ready("batched"):
                 break
         except OSError:
             pass
@@ -100,6 +117,42 @@ def test_metadata(address):
         ("count", "INT64", []),
     ]
     assert [one["name"] for one in found["outputs"]] == ["y", "z"]
+
+
+def test_health_and_metrics(address):
+    url, _, ports = address
+    client = tritonclient.http.InferenceServerClient(url)
+    assert client.is_server_live() and client.is_server_ready()
+    assert client.is_model_ready("model") and not client.is_model_ready("nothing")
+    ask(url, np.ones((1, 4), np.float32), 1)
+    with urllib.request.urlopen(f"http://127.0.0.1:{ports[2]}/metrics", timeout=60) as answer:
+        text = answer.read().decode()
+    (counted,) = re.findall(
+        r'^model_infer_request_success_total\{model="model".*\} (.*)$', text, re.M
+    )
+    assert float(counted) >= 1
+
+
+def test_requests_of_one_batch(address):
+    """MLServer runs requests together that come within `max_batch_time`."""
+
+    def rows(x):
+        client = tritonclient.http.InferenceServerClient(address[0], network_timeout=60)
+        given = tritonclient.http.InferInput("x", x.shape, "FP32")
+        given.set_data_from_numpy(x, binary_data=False)
+        wanted = [
+            tritonclient.http.InferRequestedOutput(name, binary_data=False)
+            for name in ("y", "rows")
+        ]
+        found = client.infer("batched", [given], outputs=wanted)
+        np.testing.assert_allclose(found.as_numpy("y"), np.tanh(x), 1e-5, 1e-6)
+        return found.as_numpy("rows")
+
+    xs = [np.full((n % 2 + 1, 4), n, np.float32) / 8 for n in range(8)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        counts = list(pool.map(rows, xs))
+    assert [len(one) for one in counts] == [len(x) for x in xs]
+    assert max(one.max() for one in counts) > 2
 
 
 def test_clients_are_told(address):

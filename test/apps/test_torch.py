@@ -171,6 +171,41 @@ def test_refused():
         loopc.export(PROGRAMS["structures"].make().__class__(torch.linalg.eigvals), (rand(3, 3),))
 
 
+class Operators(nn.Module):
+    """What torch's exporter to ONNX has no translation of."""
+
+    def forward(self, x, y, z):
+        return {
+            "cumprod": [x.cumprod(0), x.cumprod(-1)],
+            "cummax": [x.round().cummax(1), x.cummin(0), z.cummax(0)],
+            "median": [x.median(), x.median(1).values, x.median(0, True).values, z.median(1)[0]],
+            "nanmedian": [z.nanmedian(), z.nanmedian(0)[0]],
+            "kthvalue": [x.kthvalue(2, 1), x.kthvalue(1, 0, True)],
+            "fmax": [x.fmax(z), torch.fmin(z, x)],
+            "signs": [torch.copysign(x, -x.relu()), x.relu().neg().signbit()],
+            "aminmax": [torch.aminmax(x), torch.aminmax(x, dim=0)],
+            "cdist": [torch.cdist(x, y, p) for p in (0.0, 1.0, 2.0, 3.0, torch.inf)],
+            "selected": x.masked_select(x > 0),
+            "average": nn.functional.adaptive_avg_pool3d(x.expand(3, 5, 4, 5), (2, 3, 4)),
+            "maximum": nn.functional.adaptive_max_pool2d(
+                x.expand(2, 4, 5), (3, 2), return_indices=True
+            ),
+        }
+
+
+def test_operators_that_torch_does_not_write():
+    x, z = rand(4, 5), rand(4, 5)
+    z[1, 2] = z[3, 0] = z[3, 1] = torch.nan
+    model, args = Operators(), (x, rand(3, 5), z)
+
+    compiled = loopc.export(model, args)
+    for given in (args, (-x.abs(), *args[1:])):
+        for got, want in zip(compiled(*given).items(), model(*given).items(), strict=True):
+            ours, theirs = pytree.tree_leaves(got[1]), pytree.tree_leaves(want[1])
+            for one, other in zip(ours, theirs, strict=True):
+                torch.testing.assert_close(one, other, equal_nan=True, msg=got[0])
+
+
 def run_and_record(function, *args):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
