@@ -12,13 +12,15 @@
 
 using namespace loopc::ort;
 
-static bool isTensor(const Api &api, const OrtValueInfo *value) {
+/// The kind of a value; what has no type is a tensor.
+static int32_t getKind(const Api &api, const OrtValueInfo *value) {
   auto *type = get<const OrtTypeInfo *>(api, api.GetValueInfoTypeInfo, value);
-  return !type ||
-         get<int32_t>(api, api.GetOnnxTypeFromTypeInfo, type) == kTensor;
+  return type ? get<int32_t>(api, api.GetOnnxTypeFromTypeInfo, type)
+              : int32_t(kTensor);
 }
 
-Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes)
+Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes,
+                 bool readsSequences)
     : nodes(std::move(givenNodes)), before(nodes.size()), behind(nodes.size()),
       makesOutput(nodes.size()), touched(nodes.size()), fusedAs(nodes.size()) {
   std::map<std::string, size_t> producers;
@@ -33,7 +35,9 @@ Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes)
       before[number].insert(producer->second);
       behind[producer->second].insert(number);
     }
-    if (isTensor(api, value))
+    int32_t kind = getKind(api, value);
+    bool isGiven = producer == producers.end();
+    if (kind == kTensor || (kind == kSequence && isGiven && readsSequences))
       return;
     bool isBorder = producer == producers.end() || isOutput;
     auto [place, isNew] =
@@ -70,8 +74,9 @@ void Regions::addProducersAndReaders(size_t number, Numbers &region) const {
     if (value.crossesGraph)
       throw Error(kNotImplemented,
                   "'" + name +
-                      "' is a sequence or an optional that the graph takes or "
-                      "returns, which onnxruntime's interface cannot carry");
+                      "' is an optional that the graph takes or a collection "
+                      "that it returns, which onnxruntime's interface cannot "
+                      "carry");
     region.insert(value.nodes.begin(), value.nodes.end());
   }
 }

@@ -150,6 +150,26 @@ def make_product(folder):
     return whole
 
 
+@pytest.mark.parametrize("kind", ["INT4", "UINT4"])
+def test_constants_of_four_bits(kind):
+    """Quantized weights of a body, two of which lie in a byte."""
+    number = getattr(TensorProto, kind)
+    weights = helper.make_tensor("q", number, [2, 3], [0, 1, 3, 5, 6, 7])
+    model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 21]>
+g (int64 n, float[2, 3] x) => (float[2, 3] r) <float scale = {0.25}> {
+  r = Loop<body = b (int64 i, bool k, float[2, 3] u) => (bool k2, float[2, 3] v) {
+    k2 = Identity(k)
+    w = DequantizeLinear(q, scale)
+    v = Mul(u, w)
+  }>(n, , x)
+}""")
+    model.graph.initializer.append(weights)
+    session = open_session(model)
+    assert get_ours(session) == ["Loop"]
+    assert_like_alone(session, model, {"n": np.array(2), "x": X})
+
+
 def test_constants_in_files(tmp_path):
     model = make_product(tmp_path)
     assert (tmp_path / "weights").stat().st_size == 64 * 64 * 4

@@ -121,6 +121,67 @@ def test_cancellation():
         session.set_ep_dynamic_options({"cancel": "maybe"})
 
 
+def run_until_terminated(session, after, feeds):
+    """The message that a run ends with whose options get `terminate`, and how long it took."""
+    options = onnxruntime.RunOptions()
+    options.log_severity_level = 4
+    timer = threading.Timer(after, lambda: setattr(options, "terminate", True))
+    timer.start()
+    began = time.monotonic()
+    # onnxruntime's errors have no common base.
+    with pytest.raises(Exception) as raised:
+        session.run(None, feeds, options)
+    timer.join()
+    return str(raised.value), time.monotonic() - began
+
+
+@pytest.mark.parametrize("mode", ["ORT_SEQUENTIAL", "ORT_PARALLEL"])
+def test_terminate_ends_a_loop(mode):
+    options = onnxruntime.SessionOptions()
+    options.execution_mode = getattr(onnxruntime.ExecutionMode, mode)
+    session = open_session(parse(ENDLESS), log_level=4, session_options=options, timeout=30)
+    feeds = {"x": np.ones(3, np.float32)}
+    for _ in range(2):
+        message, seconds = run_until_terminated(session, 0.05, feeds)
+        assert "cancelled" in message and seconds < 10
+    session.set_ep_dynamic_options({"cancel": "1"})
+    with pytest.raises(Exception, match="cancelled"):
+        session.run(None, feeds, onnxruntime.RunOptions())
+
+
+def test_terminate_leaves_other_runs_alone():
+    session = open_session(parse(ENDLESS), log_level=4, timeout=30)
+    feeds = {"x": np.ones(3, np.float32)}
+    ended = []
+
+    def run(after):
+        message, _ = run_until_terminated(session, after, feeds)
+        ended.append((after, "cancelled" in message))
+
+    threads = [threading.Thread(target=run, args=[after]) for after in (0.6, 0.3, 0.05)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ended == [(0.05, True), (0.3, True), (0.6, True)]
+
+
+def test_terminate_of_a_run_in_the_background():
+    session = open_session(parse(ENDLESS), log_level=4, timeout=30)
+    options = onnxruntime.RunOptions()
+    options.log_severity_level = 4
+    ended, said = threading.Event(), []
+
+    def note(_results, _data, error):
+        said.append(error)
+        ended.set()
+
+    session.run_async(None, {"x": np.ones(3, np.float32)}, note, None, options)
+    time.sleep(0.05)
+    options.terminate = True
+    assert ended.wait(20) and "cancelled" in said[0]
+
+
 def test_threads():
     model = parse(GROWTH)
     session = open_session(model)
