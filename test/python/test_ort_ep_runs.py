@@ -29,6 +29,7 @@ from ort_provider import (
     assert_equal,
     assert_like_alone,
     find_refusal,
+    get_ours,
     growth_feeds,
     open_claiming,
     open_session,
@@ -358,6 +359,68 @@ g (int64 n, float[M] x) => (float[M] r) {
     assert_equal([x], expected)
 
 
+# ----- options of the session ---------------------------------------------------
+
+
+def with_level(level):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+    return options
+
+
+def with_parallel_nodes():
+    options = onnxruntime.SessionOptions()
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_PARALLEL
+    options.inter_op_num_threads = 2
+    return options
+
+
+def with_fixed_extent():
+    options = onnxruntime.SessionOptions()
+    options.add_free_dimension_override_by_name("N", 4)
+    return options
+
+
+def without_others():
+    # The session could not be made if a node were onnxruntime's.
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    return options
+
+
+@pytest.mark.parametrize(
+    ("claim", "make"),
+    [
+        ("loops", lambda: with_level("ORT_DISABLE_ALL")),
+        ("loops", lambda: with_level("ORT_ENABLE_BASIC")),
+        ("all", lambda: with_level("ORT_ENABLE_EXTENDED")),
+        ("regions", lambda: with_level("ORT_ENABLE_LAYOUT")),
+        ("loops", with_parallel_nodes),
+        ("loops", with_fixed_extent),
+        ("all", without_others),
+    ],
+)
+def test_options_of_the_session(claim, make):
+    model = parse(GROWTH)
+    session = open_session(model, session_options=make(), claim=claim)
+    assert "Loop" in get_ours(session)
+    assert_like_alone(session, model, growth_feeds())
+
+
+def test_a_run_in_the_background():
+    model = parse(GROWTH)
+    session = open_session(model)
+    ended, found = threading.Event(), []
+
+    def note(results, _data, error):
+        found.extend((results, error))
+        ended.set()
+
+    session.run_async(["c"], growth_feeds(), note, None)
+    assert ended.wait(20) and not found[1]
+    assert_equal(found[0], run_alone(model, growth_feeds())[1:])
+
+
 # ----- options and errors ------------------------------------------------------
 
 
@@ -370,6 +433,10 @@ g (int64 n, float[M] x) => (float[M] r) {
         ),
         ({"opt_level": 4}, "option 'opt_level' .* is '4', expected 0 to 3"),
         ({"timeout": "nan"}, "option 'timeout' .* is 'nan', expected a number of seconds"),
+        (
+            {"constant_limit": 1 << 31},
+            "option 'constant_limit' .* a number of bytes up to 2147483647",
+        ),
         ({"memory_limit": -1}, "option 'memory_limit' .* is '-1', expected a number of bytes"),
         ({"device": 0}, "LoopcExecutionProvider has no option 'device': it has cache_dir, claim,"),
     ],
