@@ -34,12 +34,20 @@ static bool isOneOf(const Api &api, const OrtNode *node,
 
 /// Whether an operator is one that the provider is for.
 static bool isLoop(const Api &api, const OrtNode *node) {
-  static constexpr std::string_view kOperators[] = {"GRU",  "If",  "LSTM",
-                                                    "Loop", "RNN", "Scan"};
+  static constexpr std::string_view kOperators[] = {
+      "GRU", "If", "LSTM", "Loop", "RNN", "Scan", "SequenceMap"};
   static constexpr std::string_view kSearches[] = {
       "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"};
   return isOneOf(api, node, kOperators) ||
          isOneOf(api, node, kSearches, "com.microsoft");
+}
+
+/// Whether an operator has a graph and is not computed as what it is:
+/// onnxruntime puts a loop in its place when all graphs in it have been asked
+/// for, and then asks for those of the loop.
+static bool isExpanded(const Api &api, const OrtNode *node) {
+  static constexpr std::string_view kOperators[] = {"SequenceMap"};
+  return isOneOf(api, node, kOperators);
 }
 
 /// Whether an operator may as well be computed beside a loop: one that moves
@@ -193,6 +201,8 @@ std::string Provider::findRefusal(const OrtGraph *graph,
 /// is not known yet.
 bool Provider::isInClaimed(const OrtGraph *graph) {
   auto *parent = get<const OrtNode *>(api, api.Graph_GetParentNode, graph);
+  if (parent && isExpanded(api, parent))
+    return true;
   if (!parent || !isLoop(api, parent))
     return false;
   try {

@@ -22,7 +22,8 @@ static int32_t getKind(const Api &api, const OrtValueInfo *value) {
 Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes,
                  bool readsSequences)
     : nodes(std::move(givenNodes)), before(nodes.size()), behind(nodes.size()),
-      makesOutput(nodes.size()), touched(nodes.size()), fusedAs(nodes.size()) {
+      makesOutput(nodes.size()), touched(nodes.size()), isTaken(nodes.size()),
+      fusedAs(nodes.size()) {
   std::map<std::string, size_t> producers;
   auto touch = [&](const OrtValueInfo *value, size_t number, bool isMade) {
     std::string name = get<const char *>(api, api.GetValueInfoName, value);
@@ -48,6 +49,8 @@ Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes,
   for (size_t number = 0; number < nodes.size(); ++number) {
     const OrtNode *node = nodes[number];
     numbers.emplace(node, number);
+    auto *provider = get<const char *>(api, api.Node_GetEpName, node);
+    isTaken[number] = provider && *provider;
     for (auto *input : getList<const OrtValueInfo *>(api, api.Node_GetNumInputs,
                                                      api.Node_GetInputs, node))
       if (input)
@@ -125,6 +128,10 @@ void Regions::complete(Numbers &region) const {
     for (size_t number : Numbers(region))
       addProducersAndReaders(number, region);
   } while (addBetween(region) || region.size() != size);
+  if (std::any_of(region.begin(), region.end(),
+                  [&](size_t number) { return isTaken[number]; }))
+    throw Error(kNotImplemented, "it cannot be computed apart from nodes that "
+                                 "another provider has already");
 }
 
 std::vector<const OrtNode *> Regions::getNodes(const Numbers &region) const {

@@ -78,6 +78,7 @@ private:
   std::vector<bool> makesOutput;                 ///< of the graph
   std::map<std::string, Collection> collections; ///< by name
   std::vector<std::vector<std::string>> touched; ///< collections of each node
+  std::vector<bool> isTaken; ///< by another provider, when it was asked before
   std::vector<size_t> fusedAs; ///< 0, or the number of a fused node
   size_t numFused = 0;
 };

@@ -279,6 +279,51 @@ g (int64 n, seq(float[N]) given, float[N] x) => (seq(float[N]) r) {
     assert_like_alone(session, model, {"n": np.array(2), "given": [x, x + 1], "x": x})
 
 
+# A branch in the graph of a map, which onnxruntime expands to a loop unless a provider has it.
+MAP = """
+g (float[N] x, int64 parts) => (float[K] r) {
+  items = SplitToSequence(x, parts)
+  mapped = SequenceMap<body = b (float[M] u) => (float[M2] v) {
+    zero = Constant<value = int64[1] {0}>()
+    first = Gather(u, zero)
+    low = Constant<value = float[1] {2.0}>()
+    several = Less(first, low)
+    scalar = Squeeze(several)
+    v = If(scalar) <then_branch = p () => (float[A] a) {
+      a = Neg(OPERAND)
+    }, else_branch = q () => (float[B] e) {
+      e = Concat<axis = 0>(u, u)
+    }>
+  }>(items)
+  r = ConcatFromSequence<axis = 0>(mapped)
+}"""
+
+
+@pytest.mark.parametrize("claim", ["loops", "all"])
+def test_maps_of_sequences(claim):
+    model = parse(MAP.replace("OPERAND", "u"))
+    session = open_session(model, claim=claim)
+    assert get_ours(session) == ["ConcatFromSequence", "SequenceMap", "SplitToSequence"]
+    feeds = {"x": np.arange(5, dtype=np.float32), "parts": np.array(2)}
+    assert_like_alone(session, model, feeds)
+
+
+def test_maps_that_stay(capfd):
+    # A node of their graph that was fused before they are expanded is one of an unknown domain.
+    text = MAP.replace("a = Neg(OPERAND)", "h = com.microsoft.MurmurHash3(u)\n a = Cast<to = 1>(h)")
+    model = parse(text.replace("v = If", "g1 = If(scalar) <then_branch = p1 () => (float[A1] a1) {\n"
+                  "a1 = Abs(u)\n}, else_branch = q1 () => (float[B1] e1) {\ne1 = Exp(u)\n}>\n"
+                  "v = If").replace("(u, u)", "(u, g1)"))  # fmt: skip
+    session = open_session(model, log_level=2)
+    assert {"Loop", "MurmurHash3"} <= set(get_nodes(session, "CPUExecutionProvider"))
+    assert get_ours(session).count("If") == 1
+    said = capfd.readouterr().err
+    assert "SequenceMap stays with onnxruntime: " in said
+    assert "cannot be assigned" not in said
+    feeds = {"x": np.arange(5, dtype=np.float32), "parts": np.array(2)}
+    assert_like_alone(session, model, feeds)
+
+
 def test_branches_in_a_loop_with_a_list():
     # Asked for first, the branch would be taken out of the loop.
     model = parse("""
