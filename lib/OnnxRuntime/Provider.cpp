@@ -118,9 +118,9 @@ Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
       auto *provider = static_cast<Provider *>(self);
       return provider->api.guard([&] { provider->runs.begin(given); });
     };
-    onRunEnd = [](OrtEp *self, const OrtRunOptions *given, bool) {
+    onRunEnd = [](OrtEp *self, const OrtRunOptions *, bool) {
       auto *provider = static_cast<Provider *>(self);
-      return provider->api.guard([&] { provider->runs.end(given); });
+      return provider->api.guard([&] { provider->runs.end(); });
     };
   }
   onSessionInitializationEnd = [](OrtEp *self) -> OrtStatus * {

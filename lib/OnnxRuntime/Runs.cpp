@@ -17,10 +17,10 @@ void Runs::begin(const OrtRunOptions *options) {
   active.push_back({std::this_thread::get_id(), options});
 }
 
-void Runs::end(const OrtRunOptions *options) {
+void Runs::end() {
   std::lock_guard lock(mutex);
-  auto entry = std::find_if(active.rbegin(), active.rend(), [&](auto &run) {
-    return run.thread == std::this_thread::get_id() && run.options == options;
+  auto entry = std::find_if(active.rbegin(), active.rend(), [](auto &run) {
+    return run.thread == std::this_thread::get_id();
   });
   if (entry != active.rend())
     active.erase(std::next(entry).base());

@@ -22,7 +22,9 @@ namespace loopc::ort {
 class Runs {
 public:
   void begin(const OrtRunOptions *options);
-  void end(const OrtRunOptions *options);
+  /// The run that began last on this thread ends. onnxruntime 1.32 does not
+  /// give the same options here as in the beginning.
+  void end();
 
   /// The options of the run that a node which is computed on this thread
   /// belongs to; null where that is not known. It is the last one that began on
