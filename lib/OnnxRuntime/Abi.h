@@ -11,7 +11,7 @@
 // structs get members at their ends, and whoever fills a struct in says which
 // version it is of. So the part that is used here is declared here: opaque
 // types, the structs that a provider fills in, and, in Functions.def, functions
-// by their places. checkInterface() tries them when the library is loaded.
+// by their places. Api::load tries them when the library is loaded.
 //
 //===----------------------------------------------------------------------===//
 #ifndef LOOPC_LIB_ONNXRUNTIME_ABI_H
@@ -77,12 +77,14 @@ enum Severity : int32_t { kVerbose = 0, kWarning = 2 };
 /// ONNXType.
 enum ValueKind : int32_t { kTensor = 1, kSequence = 2, kOptional = 6 };
 
-/// ONNXTensorElementDataType; up to kLastSharedType the numbers are those of
-/// ONNX's TensorProto.DataType.
+/// ONNXTensorElementDataType; up to kLastPackedType the numbers are those of
+/// ONNX's TensorProto.DataType. Elements behind kLastWholeType have less than a
+/// byte, and lie as in ONNX's raw data.
 enum ElementType : int32_t {
   kFloat = 1,
   kString = 8,
-  kLastSharedType = 20,
+  kLastWholeType = 20,
+  kLastPackedType = 23,
 };
 
 /// OrtOpAttrType.
@@ -135,8 +137,9 @@ struct OrtEp {
   OrtPlace shouldConvertDataLayoutForOp;
   OrtStatus *(*setDynamicOptions)(OrtEp *self, const char *const *keys,
                                   const char *const *values, size_t count);
-  OrtPlace onRunStart;
-  OrtPlace onRunEnd;
+  OrtStatus *(*onRunStart)(OrtEp *self, const OrtRunOptions *options);
+  OrtStatus *(*onRunEnd)(OrtEp *self, const OrtRunOptions *options,
+                         bool synchronizes);
   OrtPlace createAllocator;
   OrtPlace createSyncStreamForDevice;
   const char *(*getCompiledModelCompatibilityInfo)(OrtEp *self,

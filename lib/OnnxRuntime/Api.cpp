@@ -8,6 +8,7 @@
 
 #include "Api.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -60,28 +61,49 @@ static bool tryPairs(const Api &api) {
          !std::strcmp(keys[0], "key") && !std::strcmp(values[0], "value");
 }
 
+/// A tensor, by itself and as the item of a sequence, of which it is a copy.
 static bool tryTensors(const Api &api) {
   auto memory = own(get<OrtMemoryInfo *>(api, api.CreateCpuMemoryInfo,
                                          /*arena=*/1, /*default=*/0),
                     api.ReleaseMemoryInfo);
-  float elements[6] = {};
+  float elements[6] = {1, 2, 3, 4, 5, 6};
   const int64_t extents[] = {2, 3};
   auto value =
       own(get<OrtValue *>(api, api.CreateTensorWithDataAsOrtValue, memory.get(),
                           static_cast<void *>(elements), sizeof(elements),
                           extents, size_t(2), int32_t(kFloat)),
           api.ReleaseValue);
-  int32_t type = 0;
-  const int64_t *shape = nullptr;
-  size_t rank = 0;
-  api.check(api.GetTensorElementTypeAndShapeDataReference(value.get(), &type,
-                                                          &shape, &rank));
-  return type == kFloat && rank == 2 && shape[0] == 2 && shape[1] == 3 &&
-         get<const void *>(api, api.GetTensorData, value.get()) == elements &&
-         get<void *>(api, api.GetTensorMutableData, value.get()) == elements &&
-         get<size_t>(api, api.GetTensorSizeInBytes, value.get()) ==
-             sizeof(elements) &&
-         get<int32_t>(api, api.GetValueType, value.get()) == kTensor;
+  auto isTensorLike = [&](const OrtValue *given) {
+    int32_t type = 0;
+    const int64_t *shape = nullptr;
+    size_t rank = 0;
+    api.check(api.GetTensorElementTypeAndShapeDataReference(given, &type,
+                                                            &shape, &rank));
+    return type == kFloat && rank == 2 && shape[0] == 2 && shape[1] == 3 &&
+           get<size_t>(api, api.GetTensorSizeInBytes, given) ==
+               sizeof(elements) &&
+           get<int32_t>(api, api.GetValueType, given) == kTensor;
+  };
+  if (!isTensorLike(value.get()) ||
+      get<const void *>(api, api.GetTensorData, value.get()) != elements ||
+      get<void *>(api, api.GetTensorMutableData, value.get()) != elements)
+    return false;
+  const OrtValue *items[] = {value.get()};
+  auto sequence =
+      own(get<OrtValue *>(api, api.CreateValue,
+                          static_cast<const OrtValue *const *>(items),
+                          size_t(1), int32_t(kSequence)),
+          api.ReleaseValue);
+  auto *allocator =
+      get<OrtAllocator *>(api, api.GetAllocatorWithDefaultOptions);
+  auto item =
+      own(get<OrtValue *>(api, api.GetValue, sequence.get(), 0, allocator),
+          api.ReleaseValue);
+  return get<int32_t>(api, api.GetValueType, sequence.get()) == kSequence &&
+         get<size_t>(api, api.GetValueCount, sequence.get()) == 1 &&
+         isTensorLike(item.get()) &&
+         !std::memcmp(get<const void *>(api, api.GetTensorData, item.get()),
+                      elements, sizeof(elements));
 }
 
 static bool tryAttributes(const Api &api) {
@@ -100,6 +122,42 @@ static bool tryAttributes(const Api &api) {
          !std::strcmp(
              get<const char *>(api, api.OpAttr_GetName, attribute.get()),
              "axis");
+}
+
+/// onnxruntime has functions that set the flag `terminate` of a run's options
+/// and take it back, and none that reads it. Where it is, is seen by setting
+/// it:
+/// \returns the byte of the options that becomes 1 and then 0 again, and 0
+/// where something else happens, as in versions that keep the flag in another
+/// object.
+static size_t findTerminateByte(const Api &api) {
+  // All versions have two numbers, a text, two flags and a table of entries
+  // here, which are more.
+  constexpr size_t kBytes = 64;
+  auto options = own(get<OrtRunOptions *>(api, api.CreateRunOptions),
+                     api.ReleaseRunOptions);
+  auto read = [&] {
+    return std::string(reinterpret_cast<const char *>(options.get()), kBytes);
+  };
+  std::string before = read();
+  api.check(api.RunOptionsSetTerminate(options.get()));
+  std::string set = read();
+  api.check(api.RunOptionsUnsetTerminate(options.get()));
+  std::string after = read();
+  auto byte = static_cast<size_t>(
+      std::mismatch(before.begin(), before.end(), set.begin()).first -
+      before.begin());
+  if (byte == kBytes || before[byte] != 0)
+    return 0;
+  std::string expected = before;
+  expected[byte] = 1;
+  return set == expected && after == before ? byte : 0;
+}
+
+bool Api::isTerminated(const OrtRunOptions *options) const {
+  auto *bytes = reinterpret_cast<const unsigned char *>(options);
+  return seesTermination() && options &&
+         __atomic_load_n(bytes + terminateByte, __ATOMIC_RELAXED) != 0;
 }
 
 /// True where all that can be tried without a model does what it should.
@@ -135,5 +193,6 @@ std::string Api::load(const OrtApiBase *base) {
 #include "Functions.def"
   if (!tryFunctions(*this))
     return found + ", whose functions are not what loopc takes them for";
+  terminateByte = findTerminateByte(*this);
   return "";
 }

@@ -40,8 +40,19 @@ struct Api {
   /// Throws Error where `status` is one; releases it.
   void check(OrtStatus *status) const;
 
+  /// Whether `isTerminated` can tell.
+  bool seesTermination() const { return terminateByte != 0; }
+
+  /// Whether the runs with these options are to end, which another thread may
+  /// say at any time.
+  bool isTerminated(const OrtRunOptions *options) const;
+
   /// Calls `work`; what it throws becomes a status.
   template <typename Work> OrtStatus *guard(Work work) const noexcept;
+
+private:
+  /// Where options of a run keep that it is to end; 0 where that is not known.
+  size_t terminateByte = 0;
 };
 
 /// What onnxruntime answered, or what it is to be answered.

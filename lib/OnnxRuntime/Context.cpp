@@ -168,7 +168,9 @@ CompiledNodes loopc::ort::loadContextNode(const Api &api, const OrtGraph *graph,
       result.model->get().num_outputs != result.outputs.size())
     throw Error(kInvalidGraph, "the compiled code of an EPContext node has "
                                "other ports than the node says");
-  if (std::string problem = result.model->findUnfitPort(); !problem.empty())
+  if (std::string problem =
+          result.model->findUnfitPort(/*readsSequences=*/false);
+      !problem.empty())
     throw Error(kInvalidGraph,
                 "the compiled code of an EPContext node: " + problem);
   return result;

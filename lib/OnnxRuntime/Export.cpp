@@ -75,12 +75,11 @@ enum AttributeType {
 /// Constants of fewer bytes are copied at once.
 constexpr size_t kLeastBorrowed = 4096;
 
-/// The most that protobuf reads.
-constexpr size_t kMostBytes = (size_t(1) << 31) - 1;
-
 class Exporter {
 public:
-  explicit Exporter(const Api &api) : api(api) {}
+  /// \p sharesConstants: constants that are not small become inputs.
+  Exporter(const Api &api, bool sharesConstants)
+      : api(api), sharesConstants(sharesConstants) {}
 
   ExportedModel run(const OrtGraph *graph,
                     const std::vector<const OrtNode *> &nodes);
@@ -110,7 +109,17 @@ private:
   std::vector<std::string> readStrings(const OrtOpAttr *attribute);
   bool isDefaultOfTwo(const OrtNode *node, const OrtOpAttr *attribute);
 
+  bool isShared(const OrtValue *constant) const {
+    return sharesConstants &&
+           get<int32_t>(api, api.GetValueType, constant) == kTensor &&
+           getElementType(constant) != kString &&
+           get<size_t>(api, api.GetTensorSizeInBytes, constant) >=
+               kLeastBorrowed;
+  }
+  int32_t getElementType(const OrtValue *tensor) const;
+
   const Api &api;
+  bool sharesConstants;
   std::set<std::string> domains;
 };
 
@@ -136,7 +145,7 @@ Message Exporter::writeTensorType(const OrtTypeInfo *type) {
   auto *tensor = get<const OrtTensorTypeAndShapeInfo *>(
       api, api.CastTypeInfoToTensorInfo, type);
   int32_t element = get<int32_t>(api, api.GetTensorElementType, tensor);
-  if (element < kFloat || element > kLastSharedType)
+  if (element < kFloat || element > kLastWholeType)
     refuse("elements of onnxruntime's type #" + std::to_string(element) +
            " cannot be handed over");
   Message result;
@@ -201,6 +210,15 @@ Message Exporter::writeValueInfo(const OrtValueInfo *value) {
 // Constants and attributes
 //===----------------------------------------------------------------------===//
 
+int32_t Exporter::getElementType(const OrtValue *tensor) const {
+  int32_t type = 0;
+  const int64_t *shape = nullptr;
+  size_t rank = 0;
+  api.check(api.GetTensorElementTypeAndShapeDataReference(tensor, &type, &shape,
+                                                          &rank));
+  return type;
+}
+
 Message Exporter::writeTensor(std::string_view name, const OrtValue *value,
                               bool isOfGraph) {
   int32_t type = 0;
@@ -210,7 +228,7 @@ Message Exporter::writeTensor(std::string_view name, const OrtValue *value,
     refuse("the constant '" + std::string(name) + "' is no tensor");
   api.check(api.GetTensorElementTypeAndShapeDataReference(value, &type, &shape,
                                                           &rank));
-  if (type < kFloat || type > kLastSharedType)
+  if (type < kFloat || type > kLastPackedType)
     refuse("the constant '" + std::string(name) +
            "' has elements of onnxruntime's type #" + std::to_string(type));
   Message result;
@@ -400,7 +418,9 @@ void Exporter::addInputs(const std::vector<const OrtNode *> &nodes,
     if (get<bool>(api, api.ValueInfo_IsConstantInitializer, value)) {
       auto *constant =
           get<const OrtValue *>(api, api.ValueInfo_GetInitializerValue, value);
-      if (constant) {
+      if (constant && isShared(constant)) {
+        model.sharesConstants = true;
+      } else if (constant) {
         graph.add(field::kInitializer,
                   writeTensor(getName(value), constant, /*isOfGraph=*/true));
         return;
@@ -484,15 +504,19 @@ ExportedModel Exporter::run(const OrtGraph *graph,
   model.addBytes(field::kProducer, "loopc");
   writeOperatorSets(graph, model);
   model.add(field::kGraph, std::move(body));
-  if (model.getSize() > kMostBytes)
-    refuse("with its constants it has " + std::to_string(model.getSize()) +
-           " bytes, more than a model may have");
   exported.message = std::move(model);
   return exported;
 }
 
-ExportedModel
-loopc::ort::exportNodes(const Api &api, const OrtGraph *graph,
-                        const std::vector<const OrtNode *> &nodes) {
-  return Exporter(api).run(graph, nodes);
+ExportedModel loopc::ort::exportNodes(const Api &api, const OrtGraph *graph,
+                                      const std::vector<const OrtNode *> &nodes,
+                                      size_t mostBytes) {
+  ExportedModel model =
+      Exporter(api, /*sharesConstants=*/false).run(graph, nodes);
+  if (model.message.getSize() > mostBytes)
+    model = Exporter(api, /*sharesConstants=*/true).run(graph, nodes);
+  if (size_t size = model.message.getSize(); size > kMostModelBytes)
+    refuse("with its constants it has " + std::to_string(size) +
+           " bytes, more than a model may have");
+  return model;
 }

@@ -8,7 +8,7 @@
 #ifndef LOOPC_LIB_ONNXRUNTIME_EXPORT_H
 #define LOOPC_LIB_ONNXRUNTIME_EXPORT_H
 
-#include "Api.h"
+#include "Options.h"
 #include "Proto.h"
 
 #include <string>
@@ -23,13 +23,17 @@ struct ExportedModel {
   /// and outputs (what is read outside).
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
+  /// Whether constants of the graph are inputs, and stay onnxruntime's.
+  bool sharesConstants = false;
 };
 
 /// Writes `nodes` of `graph`, in their order, as a model. What they capture is
-/// an input; constants are a part of the model. Throws Error(kNotImplemented)
-/// for what ONNX cannot say or loopc cannot be given.
+/// an input; constants are a part of the model. Where this has more than
+/// `mostBytes`, the larger constants of the graph are inputs, too. Throws
+/// Error(kNotImplemented) for what ONNX cannot say or loopc cannot be given.
 ExportedModel exportNodes(const Api &api, const OrtGraph *graph,
-                          const std::vector<const OrtNode *> &nodes);
+                          const std::vector<const OrtNode *> &nodes,
+                          size_t mostBytes);
 
 /// "Loop 'decode'", for messages.
 std::string describe(const Api &api, const OrtNode *node);

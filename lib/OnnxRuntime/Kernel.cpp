@@ -60,6 +60,8 @@ public:
   void readInput(size_t number, loopc_value &value);
   /// Lets tensors that are results lie in memory of onnxruntime's.
   void placeOutputs(loopc_run_options &options);
+  /// Lets the flag in onnxruntime's options of the run end it.
+  void watch(const Runs &runs, loopc_run_options &options);
   /// Lets parallel loops run on onnxruntime's threads.
   void lendThreads(loopc_run_options &options);
   void writeOutput(size_t number, const loopc_value &value);
@@ -68,6 +70,8 @@ public:
   std::string places;
 
 private:
+  /// Whether onnxruntime's options, or those of the session, end the run.
+  bool isOver() const;
   /// The memory of an output, which onnxruntime makes; null where nobody wants
   /// it. Throws Error.
   void *place(size_t number, const int64_t *shape, size_t rank);
@@ -75,6 +79,10 @@ private:
   /// The shape of an input as its port has it.
   const int64_t *fitShape(const loopc_type &type, const int64_t *shape,
                           size_t rank);
+  void readTensor(const char *name, const loopc_type &type,
+                  const OrtValue *given, loopc_value &value);
+  void readSequence(const loopc_port &port, const OrtValue *given,
+                    loopc_value &value);
   void readStrings(const OrtValue *given, const int64_t *shape, size_t rank,
                    loopc_value &value);
   void writeStrings(size_t index, const loopc_strings &strings);
@@ -85,7 +93,12 @@ private:
   bool log;
   /// Of onnxruntime, which compiled code cannot be left with.
   std::exception_ptr problem;
+  const Runs *runs = nullptr;           ///< where `watch` was called
+  const OrtRunOptions *given = nullptr; ///< of this run; null: not known yet
+  loopc_cancel_token watched = {};
   std::deque<Texts> texts;
+  std::vector<Owned<OrtValue>> items; ///< of sequences
+  std::deque<std::vector<loopc_value>> sequences;
   std::deque<std::vector<int64_t>> shapes;
 };
 
@@ -151,6 +164,50 @@ void Run::note(const char *name, const char *what, const void *data) {
   places.append("' is ").append(what).append(" at ").append(address);
 }
 
+void Run::readTensor(const char *name, const loopc_type &type,
+                     const OrtValue *given, loopc_value &value) {
+  int32_t elementType = 0;
+  const int64_t *shape = nullptr;
+  size_t rank = 0;
+  api.check(api.GetTensorElementTypeAndShapeDataReference(given, &elementType,
+                                                          &shape, &rank));
+  if (elementType != type.onnx_type)
+    throw Error(kInvalidArgument,
+                std::string("input '") + name + "' has elements of type " +
+                    std::to_string(elementType) + ", expected " +
+                    std::to_string(type.onnx_type));
+  rank = fitRank(type, shape, rank);
+  shape = fitShape(type, shape, rank);
+  if (elementType == kString)
+    return readStrings(given, shape, rank, value);
+  value.kind = LOOPC_TENSOR;
+  DLTensor &tensor = value.as.tensor;
+  tensor.data =
+      const_cast<void *>(get<const void *>(api, api.GetTensorData, given));
+  note(name, "read", tensor.data);
+  tensor.device = {kDLCPU, 0};
+  tensor.ndim = static_cast<int32_t>(rank);
+  tensor.dtype = type.dtype;
+  tensor.shape = const_cast<int64_t *>(shape);
+}
+
+/// onnxruntime hands out copies of the items.
+void Run::readSequence(const loopc_port &port, const OrtValue *given,
+                       loopc_value &value) {
+  auto *allocator =
+      get<OrtAllocator *>(api, api.GetAllocatorWithDefaultOptions);
+  size_t count = get<size_t>(api, api.GetValueCount, given);
+  std::vector<loopc_value> &read = sequences.emplace_back(count);
+  for (size_t k = 0; k < count; ++k) {
+    items.push_back(own(get<OrtValue *>(api, api.GetValue, given,
+                                        static_cast<int>(k), allocator),
+                        api.ReleaseValue));
+    readTensor(port.name, *port.type->element, items.back().get(), read[k]);
+  }
+  value.kind = LOOPC_SEQUENCE;
+  value.as.sequence = {read.data(), count};
+}
+
 void Run::readInput(size_t number, loopc_value &value) {
   const loopc_port &port = compiled.model->get().inputs[number];
   auto *given = get<const OrtValue *>(api, api.KernelContext_GetInput, context,
@@ -158,29 +215,9 @@ void Run::readInput(size_t number, loopc_value &value) {
   if (!given)
     throw Error(kInvalidArgument,
                 std::string("input '") + port.name + "' was not given");
-  int32_t type = 0;
-  const int64_t *shape = nullptr;
-  size_t rank = 0;
-  api.check(api.GetTensorElementTypeAndShapeDataReference(given, &type, &shape,
-                                                          &rank));
-  if (type != port.type->onnx_type)
-    throw Error(kInvalidArgument, std::string("input '") + port.name +
-                                      "' has elements of type " +
-                                      std::to_string(type) + ", expected " +
-                                      std::to_string(port.type->onnx_type));
-  rank = fitRank(*port.type, shape, rank);
-  shape = fitShape(*port.type, shape, rank);
-  if (type == kString)
-    return readStrings(given, shape, rank, value);
-  value.kind = LOOPC_TENSOR;
-  DLTensor &tensor = value.as.tensor;
-  tensor.data =
-      const_cast<void *>(get<const void *>(api, api.GetTensorData, given));
-  note(port.name, "read", tensor.data);
-  tensor.device = {kDLCPU, 0};
-  tensor.ndim = static_cast<int32_t>(rank);
-  tensor.dtype = port.type->dtype;
-  tensor.shape = const_cast<int64_t *>(shape);
+  if (port.type->kind == LOOPC_SEQUENCE)
+    return readSequence(port, given, value);
+  readTensor(port.name, *port.type, given, value);
 }
 
 void Run::writeStrings(size_t index, const loopc_strings &strings) {
@@ -222,6 +259,25 @@ void Run::placeOutputs(loopc_run_options &options) {
       return nullptr;
     }
   };
+}
+
+void Run::watch(const Runs &ofSession, loopc_run_options &options) {
+  runs = &ofSession;
+  given = runs->find();
+  // Asked wherever the run looks whether it is to end, since each answer but
+  // that it does leaves the token as it is.
+  loopc_interrupt(&watched);
+  options.cancel = &watched;
+  options.interrupt_context = this;
+  options.interrupt = [](void *context) {
+    auto &run = *static_cast<Run *>(context);
+    return run.isOver() ? 1 : -1;
+  };
+}
+
+bool Run::isOver() const {
+  return __atomic_load_n(&runs->cancel.requested, __ATOMIC_RELAXED) ||
+         api.isTerminated(given ? given : runs->find());
 }
 
 void Run::lendThreads(loopc_run_options &options) {
@@ -275,10 +331,10 @@ static int32_t countThreads(const Options &options) {
 }
 
 Kernel::Kernel(const Api &api, const OrtLogger *logger, std::string name,
-               CompiledNodes compiled, const Options &options,
-               loopc_cancel_token &cancel)
+               CompiledNodes compiled, const Options &options, Runs &runs)
     : OrtNodeComputeInfo{}, api(api), logger(nullptr), name(std::move(name)),
-      compiled(std::move(compiled)), borrowsThreads(options.borrowsThreads) {
+      compiled(std::move(compiled)), runs(runs),
+      borrowsThreads(options.borrowsThreads) {
   if (logger &&
       get<int32_t>(api, api.Logger_GetLoggingSeverityLevel, logger) == kVerbose)
     this->logger = logger;
@@ -294,7 +350,7 @@ Kernel::Kernel(const Api &api, const OrtLogger *logger, std::string name,
   };
   releaseState = [](OrtNodeComputeInfo *, void *) {};
   runOptions.size = sizeof(runOptions);
-  runOptions.cancel = &cancel;
+  runOptions.cancel = &runs.cancel;
   runOptions.timeout_seconds = options.timeout;
   runOptions.num_threads = countThreads(options);
   runOptions.memory_limit = options.memoryLimit;
@@ -310,6 +366,8 @@ void Kernel::run(OrtKernelContext *context) const {
   Values results(compiled.outputs.size());
   loopc_run_options options = runOptions;
   run.placeOutputs(options);
+  if (api.seesTermination())
+    run.watch(runs, options);
   if (borrowsThreads)
     run.lendThreads(options);
   loopc_run_statistics statistics = {};

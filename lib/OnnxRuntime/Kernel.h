@@ -9,16 +9,17 @@
 #define LOOPC_LIB_ONNXRUNTIME_KERNEL_H
 
 #include "Context.h"
+#include "Runs.h"
 
 namespace loopc::ort {
 
 /// What runs a fused node, on any number of threads at a time.
 class Kernel : public OrtNodeComputeInfo {
 public:
-  /// \p name: what messages call it.
+  /// \p name: what messages call it. \p runs: those of the session, which
+  /// outlive the kernel.
   Kernel(const Api &api, const OrtLogger *logger, std::string name,
-         CompiledNodes compiled, const Options &options,
-         loopc_cancel_token &cancel);
+         CompiledNodes compiled, const Options &options, Runs &runs);
 
 private:
   void run(OrtKernelContext *context) const;
@@ -27,6 +28,7 @@ private:
   const OrtLogger *logger; ///< null where nobody wants to know of runs
   std::string name;
   CompiledNodes compiled;
+  Runs &runs;
   bool borrowsThreads;
   loopc_run_options runOptions = {};
 };

@@ -98,20 +98,24 @@ Model::Model(const std::string &path) {
   check(status, diagnostics);
 }
 
-std::string Model::findUnfitPort() const {
+std::string Model::findUnfitPort(bool readsSequences) const {
   const loopc_model &model = get();
   auto describe = [](const char *what, const loopc_port &port) {
     return std::string(what) + " '" + (port.name ? port.name : "") +
-           "' is a sequence or an optional, which onnxruntime's interface "
-           "cannot carry";
+           "' has a type that onnxruntime's interface cannot carry: an "
+           "optional, "
+           "or a sequence that is returned";
+  };
+  auto isTensor = [](const loopc_type &type) {
+    return type.kind == LOOPC_TENSOR || type.kind == LOOPC_STRINGS;
   };
   for (size_t k = 0; k < model.num_inputs; ++k)
-    if (int32_t kind = model.inputs[k].type->kind;
-        kind != LOOPC_TENSOR && kind != LOOPC_STRINGS)
+    if (const loopc_type &type = *model.inputs[k].type;
+        !isTensor(type) && !(readsSequences && type.kind == LOOPC_SEQUENCE &&
+                             isTensor(*type.element)))
       return describe("input", model.inputs[k]);
   for (size_t k = 0; k < model.num_outputs; ++k)
-    if (int32_t kind = model.outputs[k].type->kind;
-        kind != LOOPC_TENSOR && kind != LOOPC_STRINGS)
+    if (!isTensor(*model.outputs[k].type))
       return describe("output", model.outputs[k]);
   return "";
 }

@@ -37,8 +37,9 @@ public:
   const loopc_model &get() const { return *loopc_session_model(getSession()); }
 
   /// Why onnxruntime's kernels cannot hand over what the model reads or
-  /// returns; "" where they can.
-  std::string findUnfitPort() const;
+  /// returns; "" where they can. \p readsSequences: a sequence of tensors may
+  /// be an input.
+  std::string findUnfitPort(bool readsSequences) const;
 
 private:
   struct Destroyer {

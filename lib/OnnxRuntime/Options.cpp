@@ -63,6 +63,12 @@ static constexpr Row kRows[] = {
      [](Options &options, std::string_view value) {
        return setSeconds(options.compileTimeout, value);
      }},
+    {"constant_limit",
+     [](Options &options, std::string_view value) -> std::string {
+       return parse(value, size_t(0), kMostModelBytes, options.constantLimit)
+                  ? ""
+                  : "a number of bytes up to 2147483647";
+     }},
     {"cpu",
      [](Options &options, std::string_view value) -> std::string {
        options.cpu = value;

@@ -15,6 +15,9 @@
 
 namespace loopc::ort {
 
+/// The most bytes that protobuf reads.
+inline constexpr size_t kMostModelBytes = (size_t(1) << 31) - 1;
+
 /// The provider's name, and what onnxruntime makes its options' prefix of it.
 inline constexpr char kProviderName[] = "LoopcExecutionProvider";
 inline constexpr char kOptionPrefix[] = "ep.loopcexecutionprovider.";
@@ -34,6 +37,8 @@ struct Options {
   std::string features; ///< beside the CPU's own
   std::string cache;    ///< "": the user's; "off": none
   double compileTimeout = 0;
+  /// The most bytes that a model may have whose constants are all compiled.
+  size_t constantLimit = kMostModelBytes;
   int numThreads = 0;       ///< of a run; 0: see Kernel
   double timeout = 0;       ///< seconds of a run; 0: no limit
   uint64_t memoryLimit = 0; ///< bytes; 0: no limit

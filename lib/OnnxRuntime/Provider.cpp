@@ -34,12 +34,20 @@ static bool isOneOf(const Api &api, const OrtNode *node,
 
 /// Whether an operator is one that the provider is for.
 static bool isLoop(const Api &api, const OrtNode *node) {
-  static constexpr std::string_view kOperators[] = {"GRU",  "If",  "LSTM",
-                                                    "Loop", "RNN", "Scan"};
+  static constexpr std::string_view kOperators[] = {
+      "GRU", "If", "LSTM", "Loop", "RNN", "Scan", "SequenceMap"};
   static constexpr std::string_view kSearches[] = {
       "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"};
   return isOneOf(api, node, kOperators) ||
          isOneOf(api, node, kSearches, "com.microsoft");
+}
+
+/// Whether an operator has a graph and is not computed as what it is:
+/// onnxruntime puts a loop in its place when all graphs in it have been asked
+/// for, and then asks for those of the loop.
+static bool isExpanded(const Api &api, const OrtNode *node) {
+  static constexpr std::string_view kOperators[] = {"SequenceMap"};
+  return isOneOf(api, node, kOperators);
 }
 
 /// Whether an operator may as well be computed beside a loop: one that moves
@@ -105,6 +113,16 @@ Provider::Provider(const Api &api, const OrtLogger *logger, Options options)
         provider->setDynamicOption(keys[i], values[i]);
     });
   };
+  if (api.seesTermination()) {
+    onRunStart = [](OrtEp *self, const OrtRunOptions *given) {
+      auto *provider = static_cast<Provider *>(self);
+      return provider->api.guard([&] { provider->runs.begin(given); });
+    };
+    onRunEnd = [](OrtEp *self, const OrtRunOptions *, bool) {
+      auto *provider = static_cast<Provider *>(self);
+      return provider->api.guard([&] { provider->runs.end(); });
+    };
+  }
   onSessionInitializationEnd = [](OrtEp *self) -> OrtStatus * {
     static_cast<Provider *>(self)->attempts.clear();
     return nullptr;
@@ -135,7 +153,7 @@ const Provider::Attempt &Provider::compileOnce(const Message &message) {
   try {
     compileInto(attempt, message.get());
     if (attempt.model)
-      attempt.unfitPort = attempt.model->findUnfitPort();
+      attempt.unfitPort = attempt.model->findUnfitPort(!options.makesContext);
   } catch (const Error &error) {
     attempt.refusal = error.what();
   }
@@ -158,11 +176,19 @@ void Provider::compileInto(Attempt &attempt, const std::string &bytes) const {
   }
 }
 
+ExportedModel
+Provider::writeModel(const OrtGraph *graph,
+                     const std::vector<const OrtNode *> &nodes) const {
+  // What an EPContext node reads are no constants of the model that is written.
+  return exportNodes(api, graph, nodes,
+                     options.makesContext ? kMostModelBytes
+                                          : options.constantLimit);
+}
+
 std::string Provider::findRefusal(const OrtGraph *graph,
                                   const std::vector<const OrtNode *> &nodes) {
   try {
-    const Attempt &attempt =
-        compileOnce(exportNodes(api, graph, nodes).message);
+    const Attempt &attempt = compileOnce(writeModel(graph, nodes).message);
     return attempt.refusal.empty() ? attempt.unfitPort : attempt.refusal;
   } catch (const Error &error) {
     return error.what();
@@ -175,11 +201,12 @@ std::string Provider::findRefusal(const OrtGraph *graph,
 /// is not known yet.
 bool Provider::isInClaimed(const OrtGraph *graph) {
   auto *parent = get<const OrtNode *>(api, api.Graph_GetParentNode, graph);
+  if (parent && isExpanded(api, parent))
+    return true;
   if (!parent || !isLoop(api, parent))
     return false;
   try {
-    return compileOnce(exportNodes(api, graph, {parent}).message)
-        .refusal.empty();
+    return compileOnce(writeModel(graph, {parent}).message).refusal.empty();
   } catch (const Error &) {
     return false;
   }
@@ -198,7 +225,10 @@ void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
   auto nodes = getList<const OrtNode *>(api, api.Graph_GetNumNodes,
                                         api.Graph_GetNodes, graph);
   auto claim = [&](const std::vector<const OrtNode *> &region) {
-    OrtNodeFusionOptions fusion = {kVersion, /*dropsConstants=*/true};
+    bool sharesConstants = !isContextNode(api, region.front()) &&
+                           writeModel(graph, region).sharesConstants;
+    OrtNodeFusionOptions fusion = {kVersion,
+                                   /*dropsConstants=*/!sharesConstants};
     api.check(api.EpGraphSupportInfo_AddNodesToFuse(info, region.data(),
                                                     region.size(), &fusion));
   };
@@ -215,7 +245,8 @@ void Provider::claimNodes(const OrtGraph *graph, OrtEpGraphSupportInfo *info) {
     return;
   if (wantsAll && findRefusal(graph, nodes).empty())
     return claim(nodes);
-  Regions regions(api, nodes);
+  // An EPContext node has tensors alone.
+  Regions regions(api, nodes, /*readsSequences=*/!options.makesContext);
   for (const OrtNode *node : wanted) {
     if (regions.isFused(node))
       continue;
@@ -270,7 +301,7 @@ std::unique_ptr<Kernel> Provider::compileNodes(const OrtGraph *graph,
   if (isContextNode(api, nodes.front())) {
     compiled = loadContextNode(api, graph, nodes.front(), options);
   } else {
-    ExportedModel exported = exportNodes(api, graph, nodes);
+    ExportedModel exported = writeModel(graph, nodes);
     compiled.inputs =
         findPlaces(api, exported.inputs,
                    getList<const OrtValueInfo *>(api, api.Node_GetNumInputs,
@@ -292,7 +323,7 @@ std::unique_ptr<Kernel> Provider::compileNodes(const OrtGraph *graph,
                                     compiled);
   }
   return std::make_unique<Kernel>(api, logger, std::move(name),
-                                  std::move(compiled), options, cancel);
+                                  std::move(compiled), options, runs);
 }
 
 void Provider::setDynamicOption(std::string_view key, std::string_view value) {
@@ -302,7 +333,7 @@ void Provider::setDynamicOption(std::string_view key, std::string_view value) {
                     " has one option that can be set while it runs, 'cancel', "
                     "which is 0 or 1");
   if (value == "1")
-    loopc_cancel(&cancel);
+    loopc_cancel(&runs.cancel);
   else
-    cancel = {};
+    runs.cancel = {};
 }

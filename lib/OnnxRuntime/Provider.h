@@ -36,6 +36,8 @@ private:
   /// Compiles a model once.
   const Attempt &compileOnce(const Message &message);
   void compileInto(Attempt &attempt, const std::string &bytes) const;
+  ExportedModel writeModel(const OrtGraph *graph,
+                           const std::vector<const OrtNode *> &nodes) const;
   /// Tries nodes of a graph. \returns why loopc does not compile them; "" where
   /// it does.
   std::string findRefusal(const OrtGraph *graph,
@@ -52,8 +54,7 @@ private:
   const Api &api;
   const OrtLogger *logger;
   Options options;
-  /// Of all runs.
-  loopc_cancel_token cancel = {};
+  Runs runs;
   /// By a hash of the model, until nodes are fused.
   std::map<std::pair<uint64_t, uint64_t>, Attempt> attempts;
 };

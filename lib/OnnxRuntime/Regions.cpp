@@ -12,15 +12,18 @@
 
 using namespace loopc::ort;
 
-static bool isTensor(const Api &api, const OrtValueInfo *value) {
+/// The kind of a value; what has no type is a tensor.
+static int32_t getKind(const Api &api, const OrtValueInfo *value) {
   auto *type = get<const OrtTypeInfo *>(api, api.GetValueInfoTypeInfo, value);
-  return !type ||
-         get<int32_t>(api, api.GetOnnxTypeFromTypeInfo, type) == kTensor;
+  return type ? get<int32_t>(api, api.GetOnnxTypeFromTypeInfo, type)
+              : int32_t(kTensor);
 }
 
-Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes)
+Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes,
+                 bool readsSequences)
     : nodes(std::move(givenNodes)), before(nodes.size()), behind(nodes.size()),
-      makesOutput(nodes.size()), touched(nodes.size()), fusedAs(nodes.size()) {
+      makesOutput(nodes.size()), touched(nodes.size()), isTaken(nodes.size()),
+      fusedAs(nodes.size()) {
   std::map<std::string, size_t> producers;
   auto touch = [&](const OrtValueInfo *value, size_t number, bool isMade) {
     std::string name = get<const char *>(api, api.GetValueInfoName, value);
@@ -33,7 +36,9 @@ Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes)
       before[number].insert(producer->second);
       behind[producer->second].insert(number);
     }
-    if (isTensor(api, value))
+    int32_t kind = getKind(api, value);
+    bool isGiven = producer == producers.end();
+    if (kind == kTensor || (kind == kSequence && isGiven && readsSequences))
       return;
     bool isBorder = producer == producers.end() || isOutput;
     auto [place, isNew] =
@@ -44,6 +49,8 @@ Regions::Regions(const Api &api, std::vector<const OrtNode *> givenNodes)
   for (size_t number = 0; number < nodes.size(); ++number) {
     const OrtNode *node = nodes[number];
     numbers.emplace(node, number);
+    auto *provider = get<const char *>(api, api.Node_GetEpName, node);
+    isTaken[number] = provider && *provider;
     for (auto *input : getList<const OrtValueInfo *>(api, api.Node_GetNumInputs,
                                                      api.Node_GetInputs, node))
       if (input)
@@ -70,8 +77,9 @@ void Regions::addProducersAndReaders(size_t number, Numbers &region) const {
     if (value.crossesGraph)
       throw Error(kNotImplemented,
                   "'" + name +
-                      "' is a sequence or an optional that the graph takes or "
-                      "returns, which onnxruntime's interface cannot carry");
+                      "' is an optional that the graph takes or a collection "
+                      "that it returns, which onnxruntime's interface cannot "
+                      "carry");
     region.insert(value.nodes.begin(), value.nodes.end());
   }
 }
@@ -120,6 +128,10 @@ void Regions::complete(Numbers &region) const {
     for (size_t number : Numbers(region))
       addProducersAndReaders(number, region);
   } while (addBetween(region) || region.size() != size);
+  if (std::any_of(region.begin(), region.end(),
+                  [&](size_t number) { return isTaken[number]; }))
+    throw Error(kNotImplemented, "it cannot be computed apart from nodes that "
+                                 "another provider has already");
 }
 
 std::vector<const OrtNode *> Regions::getNodes(const Numbers &region) const {

@@ -26,14 +26,16 @@ namespace loopc::ort {
 /// The nodes of a graph, and which of them are fused.
 class Regions {
 public:
-  /// \p nodes: all of a graph, in topological order.
-  Regions(const Api &api, std::vector<const OrtNode *> nodes);
+  /// \p nodes: all of a graph, in topological order. \p readsSequences: a fused
+  /// node may read the sequences that the graph is given.
+  Regions(const Api &api, std::vector<const OrtNode *> nodes,
+          bool readsSequences);
 
   bool isFused(const OrtNode *node) const;
 
   /// `node` and the fewest nodes around it such that tensors alone cross the
-  /// border; in topological order. Throws Error(kNotImplemented) where there
-  /// are none.
+  /// border, and sequences as said above; in topological order. Throws
+  /// Error(kNotImplemented) where there are none.
   std::vector<const OrtNode *> grow(const OrtNode *node) const;
 
   using Predicate = std::function<bool(const OrtNode *)>;
@@ -76,6 +78,7 @@ private:
   std::vector<bool> makesOutput;                 ///< of the graph
   std::map<std::string, Collection> collections; ///< by name
   std::vector<std::vector<std::string>> touched; ///< collections of each node
+  std::vector<bool> isTaken; ///< by another provider, when it was asked before
   std::vector<size_t> fusedAs; ///< 0, or the number of a fused node
   size_t numFused = 0;
 };

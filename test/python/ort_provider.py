@@ -17,9 +17,9 @@ import onnx.parser
 import onnxruntime
 
 
-def open_session(model, log_level=3, **options):
+def open_session(model, log_level=3, session_options=None, **options):
     """A session with the provider, which records who has which node."""
-    session_options = onnxruntime.SessionOptions()
+    session_options = session_options or onnxruntime.SessionOptions()
     session_options.log_severity_level = log_level
     session_options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     loopc.onnxruntime.add_provider(session_options, **options)

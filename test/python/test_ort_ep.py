@@ -230,6 +230,100 @@ def test_sequences_within_a_region():
         assert_like_alone(session, model, feeds)
 
 
+@pytest.mark.parametrize("dtype", ["float", "string"])
+def test_sequences_that_the_graph_is_given(dtype):
+    # The loop and the branch behind it read it, and so does an operator that stays.
+    model = parse(f"""
+g (seq({dtype}[N]) given, {dtype}[N] x) => ({dtype}[K] r, {dtype}[L] s, int64 count) {{
+  t = Constant<value = bool {{1}}>()
+  count = SequenceLength(given)
+  one = Constant<value = int64 {{1}}>()
+  zero = Constant<value = int64 {{0}}>()
+  several = Greater(count, one)
+  r = Loop<body = b (int64 i, bool k, {dtype}[M] u) => (bool k2, {dtype}[M2] v) {{
+    k2 = Identity(k)
+    item = SequenceAt(given, i)
+    v = Concat<axis = 0>(u, item)
+  }}>(count, t, x)
+  s = If(several) <then_branch = p () => ({dtype}[A] a) {{
+    a = SequenceAt(given, one)
+  }}, else_branch = q () => ({dtype}[B] b2) {{
+    b2 = Concat<axis = 0>(x, x)
+  }}>
+}}""")
+    session = open_claiming(["If", "Loop"], model)
+
+    def tensor(extent):
+        numbers = np.arange(extent)
+        return numbers.astype(str).astype(object) if dtype == "string" else np.float32(numbers)
+
+    for extents in ((3, 2), (0, 4, 1), (5,), ()):
+        # onnxruntime's Python takes no empty list.
+        if extents:
+            feeds = {"given": [tensor(extent) for extent in extents], "x": tensor(2)}
+            assert_like_alone(session, model, feeds)
+
+
+def test_sequences_that_the_graph_is_given_and_returns():
+    # What is returned cannot be handed over; the nodes stay.
+    model = parse("""
+g (int64 n, seq(float[N]) given, float[N] x) => (seq(float[N]) r) {
+  t = Constant<value = bool {1}>()
+  r = Loop<body = b (int64 i, bool k, seq(float[M]) u) => (bool k2, seq(float[M]) v) {
+    k2 = Identity(k)
+    v = SequenceInsert(u, x)
+  }>(n, t, given)
+}""")
+    session = open_claiming([], model)
+    x = np.ones(2, np.float32)
+    assert_like_alone(session, model, {"n": np.array(2), "given": [x, x + 1], "x": x})
+
+
+# A branch in the graph of a map, which onnxruntime expands to a loop unless a provider has it.
+MAP = """
+g (float[N] x, int64 parts) => (float[K] r) {
+  items = SplitToSequence(x, parts)
+  mapped = SequenceMap<body = b (float[M] u) => (float[M2] v) {
+    zero = Constant<value = int64[1] {0}>()
+    first = Gather(u, zero)
+    low = Constant<value = float[1] {2.0}>()
+    several = Less(first, low)
+    scalar = Squeeze(several)
+    v = If(scalar) <then_branch = p () => (float[A] a) {
+      a = Neg(OPERAND)
+    }, else_branch = q () => (float[B] e) {
+      e = Concat<axis = 0>(u, u)
+    }>
+  }>(items)
+  r = ConcatFromSequence<axis = 0>(mapped)
+}"""
+
+
+@pytest.mark.parametrize("claim", ["loops", "all"])
+def test_maps_of_sequences(claim):
+    model = parse(MAP.replace("OPERAND", "u"))
+    session = open_session(model, claim=claim)
+    assert get_ours(session) == ["ConcatFromSequence", "SequenceMap", "SplitToSequence"]
+    feeds = {"x": np.arange(5, dtype=np.float32), "parts": np.array(2)}
+    assert_like_alone(session, model, feeds)
+
+
+def test_maps_that_stay(capfd):
+    # A node of their graph that was fused before they are expanded is one of an unknown domain.
+    text = MAP.replace("a = Neg(OPERAND)", "h = com.microsoft.MurmurHash3(u)\n a = Cast<to = 1>(h)")
+    model = parse(text.replace("v = If", "g1 = If(scalar) <then_branch = p1 () => (float[A1] a1) {\n"
+                  "a1 = Abs(u)\n}, else_branch = q1 () => (float[B1] e1) {\ne1 = Exp(u)\n}>\n"
+                  "v = If").replace("(u, u)", "(u, g1)"))  # fmt: skip
+    session = open_session(model, log_level=2)
+    assert {"Loop", "MurmurHash3"} <= set(get_nodes(session, "CPUExecutionProvider"))
+    assert get_ours(session).count("If") == 1
+    said = capfd.readouterr().err
+    assert "SequenceMap stays with onnxruntime: " in said
+    assert "cannot be assigned" not in said
+    feeds = {"x": np.arange(5, dtype=np.float32), "parts": np.array(2)}
+    assert_like_alone(session, model, feeds)
+
+
 def test_branches_in_a_loop_with_a_list():
     # Asked for first, the branch would be taken out of the loop.
     model = parse("""

@@ -10,6 +10,7 @@
 import numpy as np
 import onnx
 import onnx.parser
+import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from ort_provider import assert_equal, assert_like_alone, get_ours, open_session, parse, run_alone
@@ -150,6 +151,26 @@ def make_product(folder):
     return whole
 
 
+@pytest.mark.parametrize("kind", ["INT4", "UINT4"])
+def test_constants_of_four_bits(kind):
+    """Quantized weights of a body, two of which lie in a byte."""
+    number = getattr(TensorProto, kind)
+    weights = helper.make_tensor("q", number, [2, 3], [0, 1, 3, 5, 6, 7])
+    model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 21]>
+g (int64 n, float[2, 3] x) => (float[2, 3] r) <float scale = {0.25}> {
+  r = Loop<body = b (int64 i, bool k, float[2, 3] u) => (bool k2, float[2, 3] v) {
+    k2 = Identity(k)
+    w = DequantizeLinear(q, scale)
+    v = Mul(u, w)
+  }>(n, , x)
+}""")
+    model.graph.initializer.append(weights)
+    session = open_session(model)
+    assert get_ours(session) == ["Loop"]
+    assert_like_alone(session, model, {"n": np.array(2), "x": X})
+
+
 def test_constants_in_files(tmp_path):
     model = make_product(tmp_path)
     assert (tmp_path / "weights").stat().st_size == 64 * 64 * 4
@@ -157,3 +178,77 @@ def test_constants_in_files(tmp_path):
     session = open_session(str(tmp_path / "model.onnx"))
     assert get_ours(session) == ["Loop"]
     assert_equal(session.run(None, feeds), run_alone(model, feeds))
+
+
+@pytest.mark.parametrize("claim", ["loops", "regions", "all"])
+def test_constants_that_stay_in_onnxruntime(claim):
+    """With a limit, larger constants are read where onnxruntime has them, by two nodes here."""
+    model = parse("""
+g (int64 n, float[N, 64] x) => (float[N, 64] r, float[64, 64] s) <float factor = {0.5}> {
+  t = Constant<value = bool {1}>()
+  r = Loop<body = b (int64 i, bool k, float[M, 64] u) => (bool k2, float[M2, 64] v) {
+    k2 = Identity(k)
+    p = MatMul(u, w)
+    v = Mul(p, factor)
+  }>(n, t, x)
+  s = Loop<body = b2 (int64 j, bool kk, float[64, 64] q) => (bool kk2, float[64, 64] q2) {
+    kk2 = Identity(kk)
+    q2 = Add(q, w)
+  }>(n, t, w)
+}""")
+    weights = np.random.default_rng(0).normal(0, 0.1, (64, 64)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    session = open_session(model, claim=claim, constant_limit=4096)
+    assert get_ours(session).count("Loop") == 2
+    assert_like_alone(session, model, {"n": np.array(2), "x": np.ones((3, 64), np.float32)})
+
+
+def test_constants_that_stay_in_onnxruntime_are_not_copied(capfd):
+    model = parse("""
+g (int64 n, float[64] x) => (float[64] r) {
+  t = Constant<value = bool {1}>()
+  r = Loop<body = b (int64 i, bool k, float[64] u) => (bool k2, float[64] v) {
+    k2 = Identity(k)
+    row = Gather(w, i)
+    v = Add(u, row)
+  }>(n, t, x)
+}""")
+    weights = np.random.default_rng(0).normal(0, 1, (64, 64)).astype(np.float32)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "w"))
+    feeds = {"n": np.array(3), "x": np.ones(64, np.float32)}
+    for limit, places in ((0, 1), (1 << 20, 0)):
+        session = open_session(model, log_level=0, constant_limit=limit)
+        capfd.readouterr()
+        assert_like_alone(session, model, feeds)
+        assert capfd.readouterr().err.count("'w' is read at") == places
+
+
+def test_constants_from_a_program():
+    """Values of initializers that lie in no file, and those of inputs that have a default."""
+    text = """
+g (int64 n, float[2, 3] x) => (float[2, 3] r) {
+  t = Constant<value = bool {1}>()
+  r = Loop<body = b (int64 i, bool k, float[2, 3] u) => (bool k2, float[2, 3] v) {
+    k2 = Identity(k)
+    v = Add(u, w)
+  }>(n, t, x)
+}"""
+    feeds = {"n": np.array(2), "x": X}
+    model = parse(text)
+    tensor = TensorProto(name="w", dims=[2, 3], data_type=1, data_location=TensorProto.EXTERNAL)
+    for key, value in (("location", "nowhere"), ("offset", "0"), ("length", "24")):
+        tensor.external_data.add(key=key, value=value)
+    model.graph.initializer.append(tensor)
+    options = onnxruntime.SessionOptions()
+    given = onnxruntime.OrtValue.ortvalue_from_numpy(X)
+    options.add_external_initializers(["w"], [given])
+    session = open_session(model, session_options=options)
+    assert get_ours(session) == ["Loop"]
+    assert_equal(session.run(None, feeds), [3 * X])
+
+    model = parse(text.replace("float[2, 3] x)", "float[2, 3] x, float[2, 3] w)"))
+    model.graph.initializer.append(numpy_helper.from_array(X + 1, "w"))
+    session = open_session(model)
+    assert get_ours(session) == ["Loop"]
+    assert_equal(session.run(None, feeds), [X + 2 * (X + 1)])
+    assert_equal(session.run(None, feeds | {"w": X}), [3 * X])

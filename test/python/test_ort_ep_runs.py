@@ -29,6 +29,7 @@ from ort_provider import (
     assert_equal,
     assert_like_alone,
     find_refusal,
+    get_ours,
     growth_feeds,
     open_claiming,
     open_session,
@@ -119,6 +120,67 @@ def test_cancellation():
         session.run(None, {"x": np.ones(3, np.float32)})
     with pytest.raises(Exception, match="'cancel', which is 0 or 1"):
         session.set_ep_dynamic_options({"cancel": "maybe"})
+
+
+def run_until_terminated(session, after, feeds):
+    """The message that a run ends with whose options get `terminate`, and how long it took."""
+    options = onnxruntime.RunOptions()
+    options.log_severity_level = 4
+    timer = threading.Timer(after, lambda: setattr(options, "terminate", True))
+    timer.start()
+    began = time.monotonic()
+    # onnxruntime's errors have no common base.
+    with pytest.raises(Exception) as raised:
+        session.run(None, feeds, options)
+    timer.join()
+    return str(raised.value), time.monotonic() - began
+
+
+@pytest.mark.parametrize("mode", ["ORT_SEQUENTIAL", "ORT_PARALLEL"])
+def test_terminate_ends_a_loop(mode):
+    options = onnxruntime.SessionOptions()
+    options.execution_mode = getattr(onnxruntime.ExecutionMode, mode)
+    session = open_session(parse(ENDLESS), log_level=4, session_options=options, timeout=30)
+    feeds = {"x": np.ones(3, np.float32)}
+    for _ in range(2):
+        message, seconds = run_until_terminated(session, 0.05, feeds)
+        assert "cancelled" in message and seconds < 10
+    session.set_ep_dynamic_options({"cancel": "1"})
+    with pytest.raises(Exception, match="cancelled"):
+        session.run(None, feeds, onnxruntime.RunOptions())
+
+
+def test_terminate_leaves_other_runs_alone():
+    session = open_session(parse(ENDLESS), log_level=4, timeout=30)
+    feeds = {"x": np.ones(3, np.float32)}
+    ended = []
+
+    def run(after):
+        message, _ = run_until_terminated(session, after, feeds)
+        ended.append((after, "cancelled" in message))
+
+    threads = [threading.Thread(target=run, args=[after]) for after in (0.6, 0.3, 0.05)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert ended == [(0.05, True), (0.3, True), (0.6, True)]
+
+
+def test_terminate_of_a_run_in_the_background():
+    session = open_session(parse(ENDLESS), log_level=4, timeout=30)
+    options = onnxruntime.RunOptions()
+    options.log_severity_level = 4
+    ended, said = threading.Event(), []
+
+    def note(_results, _data, error):
+        said.append(error)
+        ended.set()
+
+    session.run_async(None, {"x": np.ones(3, np.float32)}, note, None, options)
+    time.sleep(0.05)
+    options.terminate = True
+    assert ended.wait(20) and "cancelled" in said[0]
 
 
 def test_threads():
@@ -297,6 +359,68 @@ g (int64 n, float[M] x) => (float[M] r) {
     assert_equal([x], expected)
 
 
+# ----- options of the session ---------------------------------------------------
+
+
+def with_level(level):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+    return options
+
+
+def with_parallel_nodes():
+    options = onnxruntime.SessionOptions()
+    options.execution_mode = onnxruntime.ExecutionMode.ORT_PARALLEL
+    options.inter_op_num_threads = 2
+    return options
+
+
+def with_fixed_extent():
+    options = onnxruntime.SessionOptions()
+    options.add_free_dimension_override_by_name("N", 4)
+    return options
+
+
+def without_others():
+    # The session could not be made if a node were onnxruntime's.
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    return options
+
+
+@pytest.mark.parametrize(
+    ("claim", "make"),
+    [
+        ("loops", lambda: with_level("ORT_DISABLE_ALL")),
+        ("loops", lambda: with_level("ORT_ENABLE_BASIC")),
+        ("all", lambda: with_level("ORT_ENABLE_EXTENDED")),
+        ("regions", lambda: with_level("ORT_ENABLE_LAYOUT")),
+        ("loops", with_parallel_nodes),
+        ("loops", with_fixed_extent),
+        ("all", without_others),
+    ],
+)
+def test_options_of_the_session(claim, make):
+    model = parse(GROWTH)
+    session = open_session(model, session_options=make(), claim=claim)
+    assert "Loop" in get_ours(session)
+    assert_like_alone(session, model, growth_feeds())
+
+
+def test_a_run_in_the_background():
+    model = parse(GROWTH)
+    session = open_session(model)
+    ended, found = threading.Event(), []
+
+    def note(results, _data, error):
+        found.extend((results, error))
+        ended.set()
+
+    session.run_async(["c"], growth_feeds(), note, None)
+    assert ended.wait(20) and not found[1]
+    assert_equal(found[0], run_alone(model, growth_feeds())[1:])
+
+
 # ----- options and errors ------------------------------------------------------
 
 
@@ -309,6 +433,10 @@ g (int64 n, float[M] x) => (float[M] r) {
         ),
         ({"opt_level": 4}, "option 'opt_level' .* is '4', expected 0 to 3"),
         ({"timeout": "nan"}, "option 'timeout' .* is 'nan', expected a number of seconds"),
+        (
+            {"constant_limit": 1 << 31},
+            "option 'constant_limit' .* a number of bytes up to 2147483647",
+        ),
         ({"memory_limit": -1}, "option 'memory_limit' .* is '-1', expected a number of bytes"),
         ({"device": 0}, "LoopcExecutionProvider has no option 'device': it has cache_dir, claim,"),
     ],
