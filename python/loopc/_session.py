@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from loopc import _loopc
@@ -29,7 +29,7 @@ from loopc._device import (
     parse_device,
     require_device,
 )
-from loopc._dim_names import contradicted, without
+from loopc._dim_names import contradicted, is_refused
 from loopc._environment import log
 from loopc._errors import (
     CompileError,
@@ -464,16 +464,20 @@ class InferenceSession(NoEffect):
         origin = self._origin
         if not isinstance(error, InvalidArgument) or origin is None or self._states:
             return None
-        names = contradicted(self._inputs + self._overridable, feeds)
+        path, data = origin.path, origin.data
+        if origin.name is not None or (path is not None and is_shared_library(path)):
+            return None
+        ports = self._inputs + self._overridable
+        names = contradicted(ports, feeds)
         if names and names not in self._unnamed:
-            data = without(names, origin.path, origin.data)
-            if data is None:
-                return None
             options = copy.copy(origin.options)
             options.optimized_model_filepath, options.enable_profiling = "", False
-            if origin.path is not None and options.base_directory is None:
-                options.base_directory = os.path.dirname(os.fsdecode(origin.path)) or "."
-            again = _Origin(None, data, None, options, origin.arguments)
+            options.dims = {**options.dims, **dict.fromkeys(names)}
+            if options._initializers:
+                data = options._initializers.apply(path, data)
+            if is_refused(path, data, self._to_infer(options), ports, feeds):
+                return None
+            again = replace(origin, options=options)
             try:
                 self._unnamed[names] = _restore(
                     InferenceSession, again, self._place, self._device_outputs, {}, {}
@@ -485,6 +489,14 @@ class InferenceSession(NoEffect):
                 f"{error}: the model was compiled again without the names {told}", stacklevel=4
             )
         return self._unnamed.get(names)
+
+    def _to_infer(self, options: SessionOptions) -> dict[str, Any]:
+        """What the compiler is asked with for types alone."""
+        asked = options._compile_options()
+        origin = self._origin
+        if asked["base_directory"] is None and origin is not None and origin.path is not None:
+            asked["base_directory"] = os.path.dirname(os.fsdecode(origin.path)) or "."
+        return asked
 
     def io_binding(self) -> IOBinding:
         """A new, empty binding for `run_with_iobinding`."""

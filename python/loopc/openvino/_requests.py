@@ -14,6 +14,7 @@ import os
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as _Timeout
@@ -473,7 +474,8 @@ class AsyncInferQueue:
             raise InvalidArgument(f"jobs: expected 0 to {_MOST_JOBS}, got {count}")
         self._requests = [model.create_infer_request() for _ in range(count)]
         self._free = threading.Semaphore(count)
-        self._idle = list(range(count))
+        # The one that has been free for longest is next.
+        self._idle = deque(range(count))
         self._pending: list[Future[None]] = []
         self._callback: Callable[[InferRequest, Any], Any] | None = None
         self._worker = ThreadPoolExecutor(max_workers=count)
@@ -495,7 +497,7 @@ class AsyncInferQueue:
     def get_idle_request_id(self) -> int:
         """The number of a request that is free, which the next run takes; waits for one."""
         with self._free:
-            return self._idle[-1]
+            return self._idle[0]
 
     def set_callback(self, callback: Callable[[InferRequest, Any], Any]) -> None:
         """Calls `callback(request, userdata)`, in another thread, whenever a run has ended."""
@@ -514,12 +516,12 @@ class AsyncInferQueue:
             InvalidArgument: there is no such input.
         """
         self._free.acquire()
-        at = self._idle.pop()
+        at = self._idle.popleft()
         request = self._requests[at]
         try:
             request._take(inputs, share_inputs)
         except BaseException:
-            self._idle.append(at)
+            self._idle.appendleft(at)
             self._free.release()
             raise
         request.userdata = self.userdata[at] = userdata
