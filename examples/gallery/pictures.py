@@ -1,3 +1,10 @@
+# ===- pictures.py - Pictures that models make -----------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
 """Runs the models of this folder, and makes the pictures of docs/Gallery.md.
 
 python pictures.py [FOLDER]
@@ -14,16 +21,16 @@ import numpy as np
 HERE = Path(__file__).parent
 
 
-def run(name, **feeds):
+def run(name: str, **feeds: np.ndarray) -> list[np.ndarray]:
     """What a model of this folder computes."""
     session = loopc.InferenceSession(str(HERE / f"{name}.onnxtxt"))
     return session.run(None, feeds)
 
 
-def png(pixels):
+def png(pixels: np.ndarray) -> bytes:
     """The bytes of a PNG file of pixels [height, width, 3] of 8 bits."""
 
-    def chunk(kind, data):
+    def chunk(kind: bytes, data: bytes) -> bytes:
         check = zlib.crc32(kind + data)
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
 
@@ -34,7 +41,7 @@ def png(pixels):
     return b"\x89PNG\r\n\x1a\n" + parts + chunk(b"IEND", b"")
 
 
-def mandelbrot():
+def mandelbrot() -> bytes:
     """How fast points leave, as colours; those that stay are black."""
     re, im = np.meshgrid(np.linspace(-2.2, 0.8, 480), np.linspace(-1.15, 1.15, 368))
     limit = 200
@@ -45,7 +52,7 @@ def mandelbrot():
     return png(np.where(steps[..., None] < limit, colours * 255, 0).astype(np.uint8))
 
 
-def life():
+def life() -> bytes:
     """A board of random cells after 200 generations."""
     board = (np.random.default_rng(7).random((120, 160)) < 0.3).astype(np.float32)
     last, alive = run("life", board=board, generations=np.array(200))
@@ -54,7 +61,7 @@ def life():
     return png(np.where(large > 0, [40, 90, 200], [245, 245, 245]).astype(np.uint8))
 
 
-def lorenz():
+def lorenz() -> bytes:
     """The way of a point, from the side."""
     (way,) = run("lorenz", start=np.array([1.0, 1.0, 1.0]), steps=np.array(40000),
                  dt=np.array(0.002))  # fmt: skip

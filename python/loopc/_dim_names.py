@@ -64,6 +64,8 @@ def is_refused(
         return False
     shapes = {port.name: list(shape) for port, shape in _shaped(ports, feeds)}
     asked = {**options, "shapes": {**options["shapes"], **shapes}, "weights": None}
+    if asked["base_directory"] is None and path is not None:
+        asked["base_directory"] = os.path.dirname(os.fsdecode(path)) or "."
     for name in ("cache", "strict_cache", "timeout", "cancel"):
         asked.pop(name, None)
     stage = _loopc.emit_from_name("onnx")

@@ -475,7 +475,7 @@ class InferenceSession(NoEffect):
             options.dims = {**options.dims, **dict.fromkeys(names)}
             if options._initializers:
                 data = options._initializers.apply(path, data)
-            if is_refused(path, data, self._to_infer(options), ports, feeds):
+            if is_refused(path, data, options._compile_options(), ports, feeds):
                 return None
             again = replace(origin, options=options)
             try:
@@ -489,14 +489,6 @@ class InferenceSession(NoEffect):
                 f"{error}: the model was compiled again without the names {told}", stacklevel=4
             )
         return self._unnamed.get(names)
-
-    def _to_infer(self, options: SessionOptions) -> dict[str, Any]:
-        """What the compiler is asked with for types alone."""
-        asked = options._compile_options()
-        origin = self._origin
-        if asked["base_directory"] is None and origin is not None and origin.path is not None:
-            asked["base_directory"] = os.path.dirname(os.fsdecode(origin.path)) or "."
-        return asked
 
     def io_binding(self) -> IOBinding:
         """A new, empty binding for `run_with_iobinding`."""

@@ -1,3 +1,10 @@
+# ===- release.py - A release, made twice ----------------------------------===#
+#
+# Part of the loopc project, under the Apache License v2.0 with LLVM
+# Exceptions. See LICENSE for license information.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# ===------------------------------------------------------------------------===#
 """Makes a release twice of a wheel, and prints its files and whether the archives are equal."""
 
 import pathlib
