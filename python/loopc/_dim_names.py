@@ -76,3 +76,9 @@ def is_refused(
         else:
             status, _ = _loopc.compile_file(path or b"", stage, file, asked)
     return status != 0
+
+
+def without_advice(error: Exception) -> Exception:
+    """The error without what it says of models that are compiled without the name."""
+    error.args = (str(error).partition("; if '")[0],)
+    return error

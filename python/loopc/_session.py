@@ -29,7 +29,7 @@ from loopc._device import (
     parse_device,
     require_device,
 )
-from loopc._dim_names import contradicted, is_refused
+from loopc._dim_names import contradicted, is_refused, without_advice
 from loopc._environment import log
 from loopc._errors import (
     CompileError,
@@ -428,8 +428,7 @@ class InferenceSession(NoEffect):
             raise InvalidType(f"input_feed: expected a dict, got {type_name(input_feed)}")
         maps, wanted, place = self._maps, output_names, self._place
         if maps is not None:
-            # All of them where none are named.
-            asked = list(output_names or [port.name for port in self._outputs])
+            asked = list(output_names or [port.name for port in self._outputs])  # or all
             feeds, wanted = maps.feeds(feeds), maps.names(asked)
         status, message, results, statistics = self._session.run(
             wanted,
@@ -456,6 +455,7 @@ class InferenceSession(NoEffect):
             except (RunCancelledError, RunTimeoutError):
                 raise
             except Error as own:
+                without_advice(error)
                 raise error from own
         return results if maps is None else maps.results(asked, results)
 
@@ -476,6 +476,7 @@ class InferenceSession(NoEffect):
             if options._initializers:
                 data = options._initializers.apply(path, data)
             if is_refused(path, data, options._compile_options(), ports, feeds):
+                without_advice(error)
                 return None
             again = replace(origin, options=options)
             try:
@@ -483,10 +484,12 @@ class InferenceSession(NoEffect):
                     InferenceSession, again, self._place, self._device_outputs, {}, {}
                 )
             except CompileError:
+                without_advice(error)
                 return None
             told = ", ".join(map(repr, sorted(names)))
             warnings.warn(
-                f"{error}: the model was compiled again without the names {told}", stacklevel=4
+                f"{without_advice(error)}: the model was compiled again without the names {told}",
+                stacklevel=4,
             )
         return self._unnamed.get(names)
 

@@ -183,7 +183,8 @@ TEST(Input, NamedDimensionsAreEqual) {
             "if 'N' is not one extent, compile the model with --dim=N=?");
   x.shape = {3, 2, 1};
   EXPECT_EQ(getInputError(model, {y.get(), x.get()}),
-            "input 'x' (#1): dimension 2 ('M') is 1 but dimension 1 has 2");
+            "input 'x' (#1): dimension 2 ('M') is 1 but dimension 1 has 2; "
+            "if 'M' is not one extent, compile the model with --dim=M=?");
   x.shape = {3, 2, 2};
   runOk(model, {y.get(), x.get()});
 }
