@@ -4,7 +4,8 @@
 # Compiles MODEL (ONNX, OpenVINO IR or MLIR) when TARGET is built, again when the
 # file changes, and links it in: sources of TARGET include "NAME.h", and call
 # NAME_run(). NAME is the file's without its ending, as a C identifier. CPU is
-# what loopc --cpu takes, and by default a portable level (x86-64-v3, generic);
+# what loopc --cpu takes, and by default a portable level (x86-64-v3, generic).
+# A project that CMake compiles for another machine gets its models for it;
 # OPTIONS are other options of loopc. Weights beside the model that it refers to
 # are not watched.
 function(loopc_add_model target model)
@@ -25,6 +26,9 @@ function(loopc_add_model target model)
     string(MAKE_C_IDENTIFIER "${ARG_NAME}" ARG_NAME)
   endif()
   set(_flags --name=${ARG_NAME})
+  if(LOOPC_TARGET)
+    list(APPEND _flags --target=${LOOPC_TARGET})
+  endif()
   if(ARG_CPU)
     list(APPEND _flags --cpu=${ARG_CPU})
   endif()

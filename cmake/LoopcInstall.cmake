@@ -1,7 +1,8 @@
 # cmake --install build --prefix DIR:
 #   bin/      the tools
 #   lib/      libloopc.so, libloopc_compiler.so, libloopc_ort.so (for onnxruntime),
-#             the runtimes (libloopc_rt*.a),
+#             the runtimes (libloopc_rt*.a; those for the other machine in a folder
+#             of its name, aarch64-linux-gnu/),
 #             cmake/loopc; the libraries of the compiler (libLoopc*.a)
 #   include/  the headers of the C API and of the runtime; loopc/: the compiler's,
 #             with what TableGen made and its sources
@@ -42,6 +43,12 @@ install(TARGETS ${_public} EXPORT loopcTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+get_property(LOOPC_OTHER_MACHINE GLOBAL PROPERTY LOOPC_OTHER_MACHINE)
+if(LOOPC_OTHER_MACHINE)
+  get_property(_other GLOBAL PROPERTY LOOPC_RUNTIMES_OTHER)
+  install(TARGETS ${_other}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/${LOOPC_OTHER_MACHINE})
+endif()
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/loopc-c ${CMAKE_SOURCE_DIR}/include/loopc-rt
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 
@@ -69,7 +76,8 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/loopc-config-versio
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/loopc-config.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/loopc-config-version.cmake
-  ${CMAKE_SOURCE_DIR}/cmake/LoopcAddModel.cmake DESTINATION ${_config})
+  ${CMAKE_SOURCE_DIR}/cmake/LoopcAddModel.cmake
+  ${CMAKE_SOURCE_DIR}/cmake/LoopcCross.cmake DESTINATION ${_config})
 
 # From the folder of the files, so that the prefix can be moved.
 set(_pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -22,6 +22,7 @@ if(NOT TARGET loopc::loopc)
   add_executable(loopc::compiler IMPORTED)
   set_target_properties(loopc::compiler PROPERTIES IMPORTED_LOCATION ${_loopc_lib}/loopc)
 endif()
+include(${CMAKE_CURRENT_LIST_DIR}/LoopcCross.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/LoopcAddModel.cmake)
 
 foreach(_component IN LISTS loopc_FIND_COMPONENTS)

@@ -11,8 +11,8 @@
     ./dev wheel --python python3.12   for that Python (3.12 and later: and all after it)
 
 In it are the package `loopc`, the commands `loopc` and `loopc-run`, the runtimes that
-compiled models link with, the headers (`loopc.get_include()`), and the libraries of
-ImageDecoder (without TIFF) and Tokenizer. It takes Linux with glibc
+compiled models link with (for x86-64 and AArch64), the headers (`loopc.get_include()`), and
+the libraries of ImageDecoder (without TIFF) and Tokenizer. It takes Linux with glibc
 2.34 or later and the C++ library of GCC 11 (Ubuntu 22.04, RHEL 9, Debian 12). Exit status 1
 where something is missing, or would take a newer glibc.
 """
@@ -48,6 +48,8 @@ from standalone import (
 #: What onnxruntime loads.
 PROVIDER = "libloopc_ort.so"
 RUNTIMES = ("libloopc_rt.a", "libloopc_rt_threads.a", "libloopc_rt_cuda.a")
+#: The machines whose runtimes lie in a folder of that name, where loopc runs on another one.
+OTHER_MACHINES = ("aarch64-linux-gnu", "x86_64-linux-gnu")
 #: The commands, which loopc/_commands.py starts, as libloopc does the first one.
 PROGRAMS = ("loopc", "loopc-run")
 
@@ -127,6 +129,10 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
             shutil.copy(text, folder / "licences" / f"{text.parent.name}.txt")
     for name in RUNTIMES:
         shutil.copy(build / "lib" / name, folder)
+        for other in OTHER_MACHINES:
+            if (archive := build / "lib" / other / name).exists():
+                (folder / other).mkdir(exist_ok=True)
+                shutil.copy(archive, folder / other)
     copy_for_programs(build, package)
     for name in ("_loopc.pyi", "py.typed"):
         shutil.copy(ROOT / "python/loopc" / name, package)
@@ -148,7 +154,8 @@ def copy_for_programs(build: pathlib.Path, package: pathlib.Path) -> None:
     config = folder / "cmake/loopc"
     config.mkdir(parents=True)
     shutil.copy(ROOT / "cmake/loopc-wheel-config.cmake", config / "loopc-config.cmake")
-    shutil.copy(ROOT / "cmake/LoopcAddModel.cmake", config)
+    for name in ("LoopcAddModel.cmake", "LoopcCross.cmake"):
+        shutil.copy(ROOT / "cmake" / name, config)
     shutil.copy(build / "loopc-config-version.cmake", config)
 
 

@@ -54,7 +54,7 @@ def version() -> str:
     return found[1]
 
 
-def _link_command(build: pathlib.Path, target: str) -> list[str]:
+def link_command(build: pathlib.Path, target: str) -> list[str]:
     """How the build links a target."""
     last = run(["ninja", "-t", "commands", target], build).strip().splitlines()[-1]
     return shlex.split(last.removeprefix(": && ").removesuffix(" && :"))
@@ -65,7 +65,7 @@ def link_program(build: pathlib.Path, name: str, folder: pathlib.Path) -> pathli
     made = folder / name
     arguments = [
         str(made) if argument == f"bin/{name}" else argument
-        for argument in _link_command(build, f"bin/{name}")
+        for argument in link_command(build, f"bin/{name}")
         if not argument.startswith("-Wl,-rpath")
     ]
     for k, argument in enumerate(arguments):
@@ -80,7 +80,7 @@ def link_library(build: pathlib.Path, built: str, made: pathlib.Path) -> None:
     """A library of the build, which finds those beside it and has the C++ library in it."""
     command = [
         str(made) if argument == built else argument
-        for argument in _link_command(build, built)
+        for argument in link_command(build, built)
         if not argument.startswith("-Wl,-rpath")
     ]
     run([*command, *STATIC, "-Wl,-s", "-Wl,-rpath,$ORIGIN"], build)
@@ -101,7 +101,7 @@ def link_compiler(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     Raises:
         PackError: the build links LLVM's shared libraries.
     """
-    command = _link_command(build, BUILT)
+    command = link_command(build, BUILT)
     if not any(argument.endswith("/libLLVMCore.a") for argument in command):
         raise PackError(
             f"{build} is configured without LLVM's archives (LOOPC_STATIC_LLVM; "
@@ -166,7 +166,7 @@ def _link_images(build: pathlib.Path, built: str, made: pathlib.Path) -> None:
                f"-I{ROOT}/include", str(sources / "ImageDecoder.cpp"), str(sources / "Plain.cpp"),
                f"-Wl,--version-script={ROOT}/lib/Operators/exports.map", *STATIC,
                "-Wl,--gc-sections", "-Wl,-s", "-Wl,-rpath,$ORIGIN", "-o", str(made)]  # fmt: skip
-    linked = _link_command(build, built)
+    linked = link_command(build, built)
     packages = {"JPEG": ("Jpeg", "libjpeg"), "PNG": ("Png", "libpng"), "WEBP": ("WebP", "libwebp"),
                 "JPEG2000": ("Jpeg2000", "libopenjp2")}  # fmt: skip
     for form, (source, package) in packages.items():

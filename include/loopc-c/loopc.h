@@ -291,6 +291,8 @@ loopc_compile_options_set_progress(loopc_compile_options *options,
                                    void *context);
 
 /// Fixes the symbolic dimension `name` of the model's inputs to `extent` >= 0.
+/// -1 says that `name` is no name: extents that the model gives it to are
+/// unrelated, and a run in which they differ is no error by itself.
 LOOPC_API int loopc_compile_options_add_dim(loopc_compile_options *options,
                                             const char *name, int64_t extent);
 

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,40 @@ enum class BuilderFlag : int32_t {
 };
 using BuilderFlags = uint32_t;
 
+/// Where a tensor lies, and how: all do in the memory of the host, row by row.
+enum class TensorLocation : int32_t { kDEVICE = 0, kHOST = 1 };
+enum class TensorFormat : int32_t { kLINEAR = 0 };
+
+// What configurations of TensorRT say besides. It is kept, and has no effect.
+enum class ProfilingVerbosity : int32_t {
+  kLAYER_NAMES_ONLY = 0,
+  kNONE = 1,
+  kDETAILED = 2,
+};
+enum class EngineCapability : int32_t {
+  kSTANDARD = 0,
+  kSAFETY = 1,
+  kDLA_STANDALONE = 2,
+};
+enum class HardwareCompatibilityLevel : int32_t {
+  kNONE = 0,
+  kAMPERE_PLUS = 1,
+  kSAME_COMPUTE_CAPABILITY = 2,
+};
+enum class TacticSource : int32_t {
+  kCUBLAS = 0,
+  kCUBLAS_LT = 1,
+  kCUDNN = 2,
+  kEDGE_MASK_CONVOLUTIONS = 3,
+  kJIT_CONVOLUTIONS = 4,
+};
+using TacticSources = uint32_t;
+enum class PreviewFeature : int32_t {
+  kPROFILE_SHARING_0806 = 0,
+  kALIASED_PLUGIN_IO_10_03 = 1,
+  kRUNTIME_ACTIVATION_RESIZE_10_10 = 2,
+};
+
 /// Bytes: an engine that can be written to a file. loopc.tensorrt in Python
 /// reads it, and makes such bytes, too.
 class IHostMemory {
@@ -160,6 +195,38 @@ public:
   int32_t getNbOptimizationProfiles() const {
     return static_cast<int32_t>(profiles.size());
   }
+  /// Everything is as in a new configuration.
+  void reset();
+
+  // These are kept, and have no effect.
+  void setProfilingVerbosity(ProfilingVerbosity it) { verbosity = it; }
+  ProfilingVerbosity getProfilingVerbosity() const { return verbosity; }
+  void setEngineCapability(EngineCapability it) { capability = it; }
+  EngineCapability getEngineCapability() const { return capability; }
+  void setHardwareCompatibilityLevel(HardwareCompatibilityLevel it) {
+    hardware = it;
+  }
+  HardwareCompatibilityLevel getHardwareCompatibilityLevel() const {
+    return hardware;
+  }
+  bool setTacticSources(TacticSources bits) {
+    tactics = bits;
+    return true;
+  }
+  TacticSources getTacticSources() const { return tactics; }
+  void setPreviewFeature(PreviewFeature feature, bool isOn) {
+    previews[feature] = isOn;
+  }
+  bool getPreviewFeature(PreviewFeature feature) const {
+    auto entry = previews.find(feature);
+    return entry != previews.end() && entry->second;
+  }
+  void setMaxAuxStreams(int32_t count) { streams = count; }
+  int32_t getMaxAuxStreams() const { return streams; }
+  void setAvgTimingIterations(int32_t count) { timings = count; }
+  int32_t getAvgTimingIterations() const { return timings; }
+  void setProfileStream(loopc_stream it) { stream = it; }
+  loopc_stream getProfileStream() const { return stream; }
 
 private:
   friend class IBuilder;
@@ -170,6 +237,13 @@ private:
   int32_t level = 3;
   std::map<MemoryPoolType, size_t> limits;
   std::vector<const IOptimizationProfile *> profiles;
+  ProfilingVerbosity verbosity = ProfilingVerbosity::kLAYER_NAMES_ONLY;
+  EngineCapability capability = EngineCapability::kSTANDARD;
+  HardwareCompatibilityLevel hardware = HardwareCompatibilityLevel::kNONE;
+  TacticSources tactics = 0;
+  std::map<PreviewFeature, bool> previews;
+  int32_t streams = 0, timings = 1;
+  loopc_stream stream = nullptr;
   ILogger *logger = nullptr;
 };
 
@@ -193,19 +267,31 @@ public:
   /// Whether the shape fits the engine, and the profile that was chosen.
   bool setInputShape(const char *tensorName, const Dims &dims);
   /// Extents of an input or output; -1 where they are not known. Before a run
-  /// an output's are those that the names of the inputs' extents tell.
+  /// an output's are those that follow from the shapes of the inputs, which the
+  /// compiler infers when it is first asked for such shapes (some 50 ms).
   Dims getTensorShape(const char *tensorName) const;
   bool setTensorAddress(const char *tensorName, void *data);
   bool setInputTensorAddress(const char *tensorName, const void *data) {
     return setTensorAddress(tensorName, const_cast<void *>(data));
   }
+  bool setOutputTensorAddress(const char *tensorName, void *data) {
+    return setTensorAddress(tensorName, data);
+  }
   void *getTensorAddress(const char *tensorName) const;
+  void *getOutputTensorAddress(const char *tensorName) const {
+    return getTensorAddress(tensorName);
+  }
+  /// In elements, from one index of an axis to the next; a rank of -1 where the
+  /// shape is not known.
+  Dims getTensorStrides(const char *tensorName) const;
   bool setOutputAllocator(const char *tensorName, IOutputAllocator *allocator);
   IOutputAllocator *getOutputAllocator(const char *tensorName) const;
   bool setOptimizationProfileAsync(int32_t index, loopc_stream stream);
   int32_t getOptimizationProfile() const { return profile; }
   /// Whether all inputs have extents.
   bool allInputDimensionsSpecified() const;
+  /// True: there are no inputs whose values are shapes.
+  bool allInputShapesSpecified() const { return true; }
   /// The names of inputs that have none go to `names`; their number.
   int32_t inferShapes(int32_t nbMaxNames, const char **names) const;
   /// The bytes of an output whose extents are known; 0 of another.
@@ -217,6 +303,10 @@ public:
   bool executeV2(void *const *bindings);
 
   const ICudaEngine &getEngine() const { return engine; }
+  /// True: inputs have been read when a run returns, which waits for no event.
+  bool setInputConsumedEvent(void *) { return true; }
+  void setDebugSync(bool isOn) { sync = isOn; }
+  bool getDebugSync() const { return sync; }
   void setName(const char *text) { name = text; }
   const char *getName() const { return name.c_str(); }
 
@@ -229,7 +319,10 @@ private:
   const ICudaEngine &engine;
   std::string name;
   int32_t profile = 0;
+  bool sync = false;
   std::map<std::string, Dims> shapes;
+  /// Of outputs, from the shapes that the inputs have.
+  mutable std::optional<std::map<std::string, Dims>> inferred;
   std::map<std::string, void *> addresses;
   std::map<std::string, IOutputAllocator *> allocators;
 };
@@ -249,7 +342,27 @@ public:
   Dims getTensorShape(const char *tensorName) const;
   DataType getTensorDataType(const char *tensorName) const;
   int32_t getTensorBytesPerComponent(const char *tensorName) const;
+  TensorLocation getTensorLocation(const char *) const {
+    return TensorLocation::kHOST;
+  }
+  TensorFormat getTensorFormat(const char *) const {
+    return TensorFormat::kLINEAR;
+  }
+  const char *getTensorFormatDesc(const char *) const {
+    return "row-major linear";
+  }
+  /// -1: no axis is packed.
+  int32_t getTensorComponentsPerElement(const char *) const { return -1; }
+  int32_t getTensorVectorizedDim(const char *) const { return -1; }
   bool isShapeInferenceIO(const char *) const { return false; }
+  bool isRefittable() const { return false; }
+  bool hasImplicitBatchDimension() const { return false; }
+  EngineCapability getEngineCapability() const {
+    return EngineCapability::kSTANDARD;
+  }
+  int32_t getNbAuxStreams() const { return 0; }
+  /// 0: a run takes the memory that it needs.
+  int64_t getDeviceMemorySizeV2() const { return 0; }
   int32_t getNbOptimizationProfiles() const;
   /// A rank of -1 where the profile has no shape for the input.
   Dims getProfileShape(const char *tensorName, int32_t profileIndex,
@@ -273,8 +386,12 @@ public:
   /// Null where the bytes are no engine, or one for another machine.
   ICudaEngine *deserializeCudaEngine(const void *blob, size_t size);
   ILogger *getLogger() const { return &logger; }
+  /// Kept, without an effect.
+  bool setMaxThreads(int32_t count) { return (threads = count) > 0; }
+  int32_t getMaxThreads() const { return threads; }
 
 private:
+  int32_t threads = 1;
   ILogger &logger;
 };
 
@@ -295,10 +412,20 @@ public:
   bool isNetworkSupported(INetworkDefinition &network, IBuilderConfig &config);
   bool platformHasFastFp16() const { return true; }
   bool platformHasFastInt8() const { return true; }
+  bool platformHasTf32() const { return true; }
   int32_t getNbDLACores() const { return 0; }
   ILogger *getLogger() const { return &logger; }
+  /// Kept, without an effect.
+  bool setMaxThreads(int32_t count) { return (threads = count) > 0; }
+  int32_t getMaxThreads() const { return threads; }
+  /// Everything is as in a new builder; its profiles are gone.
+  void reset() {
+    profiles.clear();
+    threads = 1;
+  }
 
 private:
+  int32_t threads = 1;
   ILogger &logger;
   std::vector<std::unique_ptr<IOptimizationProfile>> profiles;
 };

@@ -254,6 +254,7 @@ public:
     return check(loopc_compile_options_set_cache(get(), folder.c_str()),
                  "cache");
   }
+  /// -1 where extents of this name are unrelated.
   Options &dim(const std::string &name, int64_t extent) {
     return check(loopc_compile_options_add_dim(get(), name.c_str(), extent),
                  "dim");

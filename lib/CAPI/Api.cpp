@@ -210,7 +210,7 @@ static bool addNamed(std::vector<std::pair<std::string, Value>> &list,
 extern "C" int loopc_compile_options_add_dim(loopc_compile_options *options,
                                              const char *name, int64_t extent) {
   bool added = false;
-  int status = setOption(options, name && *name && extent >= 0, [&] {
+  int status = setOption(options, name && *name && extent >= -1, [&] {
     added = addNamed(options->dims, name, extent);
   });
   return status == LOOPC_COMPILE_OK && !added ? LOOPC_COMPILE_ERROR_ARGUMENT

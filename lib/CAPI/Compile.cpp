@@ -55,7 +55,7 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
   options.target.fpContract = given.fpContract;
   options.externalDataFolder = given.baseDirectory;
   for (const auto &[name, extent] : given.dims)
-    options.dims[name] = extent;
+    options.dims[name] = extent < 0 ? ShapedType::kDynamic : extent;
   options.states = given.states;
   for (const auto &[name, extents] : given.shapes) {
     llvm::SmallVector<int64_t> &shape = options.shapes[name];

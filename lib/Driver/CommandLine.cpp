@@ -144,7 +144,8 @@ struct Flags {
                "model's name)"),
       cl::cat(model)};
   cl::list<std::string> dims{"dim", cl::value_desc("N=1"),
-                             cl::desc("Fix a named dimension; repeatable"),
+                             cl::desc("Fix a named dimension (N=?: extents of "
+                                      "this name are unrelated); repeatable"),
                              cl::cat(model)};
   cl::list<std::string> shapes{
       "shape", cl::value_desc("x=1x3"),

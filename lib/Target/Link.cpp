@@ -63,9 +63,13 @@ static std::string findLibrary(ArrayRef<StringRef> names,
 }
 
 /// libloopc_rt.a as it lies beside the program, or beside the library that this
-/// code is in: in the same folder or in ../lib. Else that of the build; empty
-/// where there is none.
-static std::string findRuntime() {
+/// code is in: in the same folder or in ../lib, for another machine in a folder
+/// there that has its name. Else that of the build; empty where there is none.
+static std::string findRuntime(const llvm::Triple &triple) {
+  bool isHost =
+      triple.getArch() == llvm::Triple(llvm::sys::getProcessTriple()).getArch();
+  std::string machine =
+      isHost ? "" : (triple.getArchName() + "-linux-gnu").str();
   static const int anchor = 0;
   std::vector<std::string> files = {
       llvm::sys::fs::getMainExecutable(nullptr, const_cast<int *>(&anchor))};
@@ -75,10 +79,12 @@ static std::string findRuntime() {
   for (const std::string &file : files)
     for (StringRef folder : {"", "../lib"}) {
       SmallString<128> path(llvm::sys::path::parent_path(file));
-      llvm::sys::path::append(path, folder, "libloopc_rt.a");
+      llvm::sys::path::append(path, folder, machine, "libloopc_rt.a");
       if (llvm::sys::fs::exists(path))
         return path.str().str();
     }
+  if (!isHost)
+    return "";
   return llvm::sys::fs::exists(LOOPC_RUNTIME_LIBRARY) ? LOOPC_RUNTIME_LIBRARY
                                                       : "";
 }
@@ -171,10 +177,8 @@ LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
                                       Location loc) {
   llvm::Triple triple = getTriple(options);
   std::string runtime = options.runtimeLibrary;
-  bool isHost =
-      triple.getArch() == llvm::Triple(llvm::sys::getProcessTriple()).getArch();
-  if (runtime.empty() && isHost)
-    runtime = findRuntime();
+  if (runtime.empty())
+    runtime = findRuntime(triple);
   if (runtime.empty())
     return emitError(loc, Diag::LinkFailed)
            << "there is no libloopc_rt.a for target '" << triple.str()
@@ -213,7 +217,7 @@ LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
   // The process has the runtime, threads and all; what is left of the archive
   // are functions that compilers call.
   bool isShared = isSharedLibrary(runtime);
-  std::string archive = isShared ? findRuntime() : "";
+  std::string archive = isShared ? findRuntime(triple) : "";
   if (isShared && archive.empty())
     return emitError(loc, Diag::LinkFailed) << "there is no libloopc_rt.a";
   // In front of the runtime, whose functions it replaces. Without it the

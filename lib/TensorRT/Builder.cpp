@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Outline.h"
 #include "Plan.h"
 
 #include "loopc/Compiler.h"
@@ -102,6 +103,12 @@ void IBuilderConfig::setFlags(BuilderFlags bits) {
       setFlag(static_cast<BuilderFlag>(k));
 }
 
+void IBuilderConfig::reset() {
+  ILogger *kept = logger;
+  *this = IBuilderConfig();
+  logger = kept;
+}
+
 size_t IBuilderConfig::getMemoryPoolLimit(MemoryPoolType pool) const {
   auto entry = limits.find(pool);
   return entry == limits.end() ? 0 : entry->second;
@@ -173,7 +180,7 @@ IHostMemory *IBuilder::buildSerializedNetwork(INetworkDefinition &network,
     logger.log(Severity::kERROR, text.c_str());
     return nullptr;
   };
-  PlanInfo info{network.getName(), {}};
+  PlanInfo info{network.getName(), {}, ""};
   for (const IOptimizationProfile *profile : config.profiles)
     info.profiles.push_back(profile->shapes);
   CompilerOptions options;
@@ -203,8 +210,10 @@ IHostMemory *IBuilder::buildSerializedNetwork(INetworkDefinition &network,
   if (parsed && !network.getErrors().empty())
     return fail(network.getErrors().front());
   if (failed(parsed ? readParsed(compiler, *parsed)
-                    : compiler.importNetwork(network)) ||
-      failed(compiler.emitShared(file, "")))
+                    : compiler.importNetwork(network)))
+    return fail(diagnostics.str());
+  info.outline = makeOutline(compiler.getModule());
+  if (failed(compiler.emitShared(file, "")))
     return fail(diagnostics.str());
   auto library = llvm::MemoryBuffer::getFile(file, /*IsText=*/false,
                                              /*RequiresNullTerminator=*/false);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Outline.h"
 #include "Plan.h"
 
 #include "loopc-rt/loopc_rt.h"
@@ -276,10 +277,16 @@ bool IExecutionContext::setInputShape(const char *tensorName,
   if (!fits)
     return fail(text);
   shapes[tensorName] = dims;
+  inferred.reset();
   // What outputs were in a run before, they need not be in the next.
   for (size_t k = 0; k < impl.model->num_outputs; ++k)
     shapes.erase(impl.model->outputs[k].name);
   return true;
+}
+
+/// Whether all extents are known.
+static bool isKnown(const Dims &dims) {
+  return dims.nbDims >= 0 && !llvm::is_contained(toVector(dims), -1);
 }
 
 Dims IExecutionContext::getTensorShape(const char *tensorName) const {
@@ -304,6 +311,32 @@ Dims IExecutionContext::getTensorShape(const char *tensorName) const {
           dims.d[k] = entry->second.d[at];
     }
   }
+  if (impl.isInput(*port) || isKnown(dims) || impl.info.outline.empty())
+    return dims;
+  // Else it follows from the shapes of all inputs, or the run finds it.
+  std::map<std::string, Dims> inputs;
+  for (size_t k = 0; k < impl.model->num_inputs; ++k) {
+    const char *input = impl.model->inputs[k].name;
+    if (!isKnown(inputs[input] = getTensorShape(input)))
+      return dims;
+  }
+  if (!inferred)
+    inferred = loopc::network::inferShapes(impl.info.outline, inputs);
+  auto entry = inferred->find(tensorName);
+  bool fits = entry != inferred->end() &&
+              (dims.nbDims < 0 || dims.nbDims == entry->second.nbDims);
+  return fits ? entry->second : dims;
+}
+
+Dims IExecutionContext::getTensorStrides(const char *tensorName) const {
+  Dims dims = getTensorShape(tensorName);
+  if (!isKnown(dims)) {
+    dims.nbDims = -1;
+    return dims;
+  }
+  int64_t stride = 1;
+  for (int32_t k = dims.nbDims; k-- > 0;)
+    stride *= std::exchange(dims.d[k], stride);
   return dims;
 }
 
@@ -345,12 +378,8 @@ bool IExecutionContext::setOptimizationProfileAsync(int32_t index,
                               engine.getNbOptimizationProfiles(), index));
   profile = index;
   shapes.clear();
+  inferred.reset();
   return true;
-}
-
-/// Whether all extents are known.
-static bool isKnown(const Dims &dims) {
-  return dims.nbDims >= 0 && !llvm::is_contained(toVector(dims), -1);
 }
 
 int32_t IExecutionContext::inferShapes(int32_t nbMaxNames,

@@ -37,7 +37,9 @@ std::string loopc::network::writePlan(StringRef library, const PlanInfo &info) {
   }
   std::string text;
   raw_string_ostream(text) << json::Value(
-      json::Object{{"name", info.name}, {"profiles", std::move(profiles)}});
+      json::Object{{"name", info.name},
+                   {"profiles", std::move(profiles)},
+                   {"outline", json::fixUTF8(info.outline)}});
   char size[8];
   support::endian::write64le(size, text.size());
   return (library + text + StringRef(size, sizeof(size)) + kMark).str();
@@ -67,6 +69,7 @@ static bool readInfo(StringRef text, PlanInfo &info) {
   if (!profiles)
     return false;
   info.name = told->getString("name").value_or("").str();
+  info.outline = told->getString("outline").value_or("").str();
   for (const json::Value &profile : *profiles) {
     auto &made = info.profiles.emplace_back();
     if (!profile.getAsObject())

@@ -42,7 +42,7 @@ def compile(
     cublas: str | None = None,
     opt_level: int | None = None,
     name: str | None = None,
-    dims: Mapping[str, int] | None = None,
+    dims: Mapping[str, int | None] | None = None,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
     states: Mapping[str, str] | None = None,
     ort_compat: bool = False,
@@ -75,7 +75,8 @@ def compile(
             "off", or None for large ones.
         opt_level: 0 to 3; None for the default.
         name: the model's name, a C identifier; None to derive it.
-        dims: extents for symbolic dimensions, by name.
+        dims: extents for symbolic dimensions, by name; None says that dimensions of this
+            name are unrelated.
         shapes: shapes for inputs, by name; None leaves a dimension open.
         states: inputs, and the outputs that they are in the next run, by name.
         ort_compat: follow onnxruntime where it differs from the specification.

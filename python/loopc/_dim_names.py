@@ -5,68 +5,80 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""A model without the names of dimensions that a run gives different extents.
+"""Runs that give one name of a dimension several extents.
 
 The compiler takes dimensions of one name for one extent. Exporters are told the names by
 hand, and some models give one name to what is not equal; onnxruntime ignores the names of
-inputs.
+inputs. The option `dims={name: None}` makes a model of such names.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from loopc import _loopc
 from loopc._metadata import NodeArg
-from loopc._wire import fields, rewrite
 
-# Numbers of fields in onnx.proto.
-_MODEL_GRAPH = 7
-_GRAPH_INPUT = 11
-_GRAPH_OUTPUT = 12
-_GRAPH_VALUE = 13
-_VALUE_TYPE = 2
-_TYPE_TENSOR = 1
-_TENSOR_SHAPE = 2
-_SHAPE_DIM = 1
-_DIM_NAME = 2
+#: Larger models are not asked whether shapes fit: the answer has all of their weights in it.
+_LARGEST = 64 << 20
+
+
+def _shaped(
+    ports: Iterable[NodeArg], feeds: Mapping[str, Any]
+) -> Iterator[tuple[NodeArg, tuple[int, ...]]]:
+    """The tensors of a run with their shapes."""
+    for port in ports:
+        shape = getattr(feeds.get(port.name), "shape", None)
+        # An OrtValue tells it by a function.
+        shape = shape() if callable(shape) else shape
+        if shape is not None and port.type.startswith("tensor("):
+            yield port, tuple(shape)
 
 
 def contradicted(ports: Iterable[NodeArg], feeds: Mapping[str, Any]) -> frozenset[str]:
     """The names that stand for more than one extent in what a run is given."""
     first: dict[str, Any] = {}
     names = set()
-    for port in ports:
-        shape = getattr(feeds.get(port.name), "shape", None)
-        # An OrtValue tells it by a function.
-        shape = shape() if callable(shape) else shape
-        for name, extent in zip(port.shape or (), shape or (), strict=False):
+    for port, shape in _shaped(ports, feeds):
+        for name, extent in zip(port.shape or (), shape, strict=False):
             if isinstance(name, str) and first.setdefault(name, extent) != extent:
                 names.add(name)
     return frozenset(names)
 
 
-def without(names: frozenset[str], path: bytes | None, data: bytes | None) -> bytes | None:
-    """The model without these names; None where it is no ONNX model that has them."""
-    wanted = {name.encode() for name in names}
+def is_refused(
+    path: bytes | None,
+    data: bytes | None,
+    options: Mapping[str, Any],
+    ports: Iterable[NodeArg],
+    feeds: Mapping[str, Any],
+) -> bool:
+    """Whether the types of the model alone tell that its operators do not take these shapes.
 
-    def dimension(message: memoryview) -> bytes | None:
-        has_name = any(
-            number == _DIM_NAME and isinstance(value, memoryview) and bytes(value) in wanted
-            for number, value, _ in fields(message)
-        )
-        return b"" if has_name else None
+    This takes a small part of the time that a compilation takes. False where the model is so
+    large that writing it takes longer.
+    """
+    size = len(data) if data is not None else os.stat(path or b"").st_size
+    if size > _LARGEST:
+        return False
+    shapes = {port.name: list(shape) for port, shape in _shaped(ports, feeds)}
+    asked = {**options, "shapes": {**options["shapes"], **shapes}, "weights": None}
+    if asked["base_directory"] is None and path is not None:
+        asked["base_directory"] = os.path.dirname(os.fsdecode(path)) or "."
+    for name in ("cache", "strict_cache", "timeout", "cancel"):
+        asked.pop(name, None)
+    stage = _loopc.emit_from_name("onnx")
+    with tempfile.TemporaryDirectory(prefix="loopc-") as folder:
+        file = os.fsencode(os.path.join(folder, "model.mlir"))
+        if data is not None:
+            status, _ = _loopc.compile_bytes(data, stage, file, asked)
+        else:
+            status, _ = _loopc.compile_file(path or b"", stage, file, asked)
+    return status != 0
 
-    def inside(number: int, rule: Callable[[memoryview], bytes | None]) -> Any:
-        return lambda message: rewrite(message, {number: rule})
 
-    shape = inside(_TYPE_TENSOR, inside(_TENSOR_SHAPE, inside(_SHAPE_DIM, dimension)))
-    value = inside(_VALUE_TYPE, shape)
-    ports = dict.fromkeys((_GRAPH_INPUT, _GRAPH_OUTPUT, _GRAPH_VALUE), value)
-    if data is None:
-        assert path is not None
-        data = Path(os.fsdecode(path)).read_bytes()
-    try:
-        return rewrite(memoryview(data), {_MODEL_GRAPH: lambda message: rewrite(message, ports)})
-    except (ValueError, IndexError):
-        return None
+def without_advice(error: Exception) -> Exception:
+    """The error without what it says of models that are compiled without the name."""
+    error.args = (str(error).partition("; if '")[0],)
+    return error

@@ -158,7 +158,8 @@ class SessionOptions(_Configurable):
             what onnxruntime does.
         fp_contract: round a product and the sum that it goes into once, as C++
             compilers do, not each as ONNX has it.
-        dims: extents for symbolic dimensions, by name.
+        dims: extents for symbolic dimensions, by name; None says that dimensions of this
+            name are unrelated.
         shapes: shapes for inputs, by name; None leaves a dimension open.
         states: inputs, and the outputs that they are in the next run, by name
             (`add_state`).
@@ -264,7 +265,7 @@ class SessionOptions(_Configurable):
         opt_level: int | None = None,
         ort_compat: bool = False,
         fp_contract: bool = False,
-        dims: Mapping[str, int] | None = None,
+        dims: Mapping[str, int | None] | None = None,
         shapes: Mapping[str, Sequence[int | None]] | None = None,
         states: Mapping[str, str] | None = None,
         timeout: float | None = None,
@@ -675,14 +676,15 @@ def file_name(name: str, value: Any) -> bytes:
         raise InvalidArgument(f"{name}: {error}") from None
 
 
-def extents_by_name(value: Any) -> dict[str, int]:
+def extents_by_name(value: Any) -> dict[str, int | None]:
     """`value`, a dict of extents of symbolic dimensions."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
         raise InvalidType(f"dims: expected a dict, got {type(value).__qualname__}")
     return {
-        str(text("dims", name)): whole(f"dims: {name!r}", extent) for name, extent in value.items()
+        str(text("dims", name)): None if extent is None else whole(f"dims: {name!r}", extent)
+        for name, extent in value.items()
     }
 
 

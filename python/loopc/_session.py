@@ -14,7 +14,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 from loopc import _loopc
@@ -29,7 +29,7 @@ from loopc._device import (
     parse_device,
     require_device,
 )
-from loopc._dim_names import contradicted, without
+from loopc._dim_names import contradicted, is_refused, without_advice
 from loopc._environment import log
 from loopc._errors import (
     CompileError,
@@ -428,8 +428,7 @@ class InferenceSession(NoEffect):
             raise InvalidType(f"input_feed: expected a dict, got {type_name(input_feed)}")
         maps, wanted, place = self._maps, output_names, self._place
         if maps is not None:
-            # All of them where none are named.
-            asked = list(output_names or [port.name for port in self._outputs])
+            asked = list(output_names or [port.name for port in self._outputs])  # or all
             feeds, wanted = maps.feeds(feeds), maps.names(asked)
         status, message, results, statistics = self._session.run(
             wanted,
@@ -456,6 +455,7 @@ class InferenceSession(NoEffect):
             except (RunCancelledError, RunTimeoutError):
                 raise
             except Error as own:
+                without_advice(error)
                 raise error from own
         return results if maps is None else maps.results(asked, results)
 
@@ -464,25 +464,32 @@ class InferenceSession(NoEffect):
         origin = self._origin
         if not isinstance(error, InvalidArgument) or origin is None or self._states:
             return None
-        names = contradicted(self._inputs + self._overridable, feeds)
+        path, data = origin.path, origin.data
+        if origin.name is not None or (path is not None and is_shared_library(path)):
+            return None
+        ports = self._inputs + self._overridable
+        names = contradicted(ports, feeds)
         if names and names not in self._unnamed:
-            data = without(names, origin.path, origin.data)
-            if data is None:
-                return None
             options = copy.copy(origin.options)
             options.optimized_model_filepath, options.enable_profiling = "", False
-            if origin.path is not None and options.base_directory is None:
-                options.base_directory = os.path.dirname(os.fsdecode(origin.path)) or "."
-            again = _Origin(None, data, None, options, origin.arguments)
+            options.dims = {**options.dims, **dict.fromkeys(names)}
+            if options._initializers:
+                data = options._initializers.apply(path, data)
+            if is_refused(path, data, options._compile_options(), ports, feeds):
+                without_advice(error)
+                return None
+            again = replace(origin, options=options)
             try:
                 self._unnamed[names] = _restore(
                     InferenceSession, again, self._place, self._device_outputs, {}, {}
                 )
             except CompileError:
+                without_advice(error)
                 return None
             told = ", ".join(map(repr, sorted(names)))
             warnings.warn(
-                f"{error}: the model was compiled again without the names {told}", stacklevel=4
+                f"{without_advice(error)}: the model was compiled again without the names {told}",
+                stacklevel=4,
             )
         return self._unnamed.get(names)
 

@@ -63,6 +63,14 @@ class Documented:
     def __exit__(self, *error: object) -> None:
         return None
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuses what TensorRT has and would be forgotten here in silence."""
+        own = type(self).__module__.startswith("loopc.")
+        if own and not hasattr(type(self), name) and (where := elsewhere(name)):
+            text = f"{type(self).__name__!r} object has no attribute {name!r}: {where}"
+            raise AttributeError(text, name=name, obj=self)
+        super().__setattr__(name, value)
+
     def __getattr__(self, name: str) -> NoReturn:
         """Says where it stands what there is."""
         text = f"{type(self).__name__!r} object has no attribute {name!r}"

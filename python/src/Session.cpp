@@ -30,8 +30,8 @@ using namespace loopc::python;
 static void addDims(loopc_compile_options *options, nb::handle dims) {
   for (auto [name, extent] : nb::cast<nb::dict>(dims)) {
     auto text = nb::cast<std::string>(name);
-    if (loopc_compile_options_add_dim(options, text.c_str(),
-                                      nb::cast<int64_t>(extent)))
+    int64_t number = extent.is_none() ? -1 : nb::cast<int64_t>(extent);
+    if (loopc_compile_options_add_dim(options, text.c_str(), number))
       throw ArgumentError("the dimension '" + text +
                           "' must be 0 or greater, and have one value");
   }

@@ -82,18 +82,39 @@ def test_unequal_extents_run(kind: str, tmp_path: Path) -> None:
 
 
 def test_what_no_operator_takes_is_told_by_the_names() -> None:
+    """The types tell, before the model is compiled once more: there is no warning of that."""
     session = loopc.InferenceSession(make_model().SerializeToString())
-    with (
-        pytest.raises(loopc.InvalidArgument, match=r"dimension 1 \('height'\) is 5 but input"),
-        pytest.warns(UserWarning, match="without the names 'height'"),
-    ):
-        session.run(None, make_feeds(6, height=4))
+    text = r"dimension 1 \('height'\) is 5 but input 'features' has 4$"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(loopc.InvalidArgument, match=text):
+                session.run(None, make_feeds(6, height=4))
     assert session.run(None, make_feeds(6))[0].shape == (2, 5, 3)
+
+
+@pytest.mark.parametrize("how", ["option", "library"])
+def test_names_that_are_none(how: str, tmp_path: Path) -> None:
+    """`dims={name: None}` makes a model that takes what contradicts the name."""
+    model = make_model().SerializeToString()
+    if how == "option":
+        session = loopc.InferenceSession(model, loopc.SessionOptions(dims={"width": None}))
+    else:
+        loopc.compile(model, tmp_path / "model.so", emit="shared", dims={"width": None})
+        session = loopc.load(tmp_path / "model.so")
+    assert session.get_inputs()[1].shape == ["n", "height", None]
+    feeds = make_feeds(4)
+    (expected,) = onnxruntime.InferenceSession(model).run(None, feeds)
+    np.testing.assert_allclose(session.run(None, feeds)[0], expected, rtol=1e-5)
+    with pytest.raises(loopc.InvalidArgument, match="'height'"):
+        session.run(None, make_feeds(6, height=4))
+    with pytest.raises(loopc.CompileError, match="LC0104"):
+        loopc.InferenceSession(model, loopc.SessionOptions(dims={"weight": None}))
 
 
 def test_a_library_has_one_model(tmp_path: Path) -> None:
     path = tmp_path / "model.so"
     loopc.compile(make_model().SerializeToString(), path, emit="shared")
     session = loopc.load(path)
-    with pytest.raises(loopc.InvalidArgument, match="'width'"):
+    with pytest.raises(loopc.InvalidArgument, match=r"compile the model with --dim=width=\?"):
         session.run(None, make_feeds(4))

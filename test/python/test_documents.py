@@ -64,6 +64,8 @@ def as_printed(text: str) -> str:
     ("page", "seen"),
     [
         ("Start.md", as_printed),
+        ("HowTo.md", as_printed),
+        ("Gallery.md", as_printed),
         ("CustomOperators.md", as_printed),
         pytest.param(
             "AArch64.md",

@@ -153,6 +153,18 @@ def test_sequences_stay_sequences(tmp_path):
     assert [one.shape for one in parts] == [(2, 2)] * 3
 
 
+def test_requests_take_turns(ov, model):
+    """The first runs are those of the first requests, which programs ask for what came out."""
+    queue = ov.AsyncInferQueue(ov.Core().compile_model(model, "CPU"), 3)
+    for number in range(3):
+        assert queue.get_idle_request_id() == number
+        queue.start_async({"x": X * number, "scale": SCALE}, number)
+        queue.wait_all()
+    assert list(queue.userdata) == [0, 1, 2]
+    for number, request in enumerate(queue):
+        np.testing.assert_array_equal(request.get_output_tensor().data, Y * number)
+
+
 def test_jobs_of_queues(model):
     compiled = loopc.openvino.Core().compile_model(model, "CPU")
     for jobs in (-1, 2**31, 2**64, "two"):

@@ -121,6 +121,30 @@ def four_channels(ov, steps):
     return reals(1, 8, 6, 4)
 
 
+def frame_of(name: str, to: str, size=None, steps_behind=None):
+    """A frame of video, of `size` or that of the model."""
+
+    def step(ov, steps):
+        kinds = ov.preprocess.ColorFormat
+        given = steps.input().tensor().set_element_type(ov.Type.u8)
+        count = {"TWO_PLANES": 2, "THREE_PLANES": 3}.get(name.partition("_")[2], 1)
+        names = ["y", "u", "v"][:count] if count > 1 else []
+        given.set_color_format(getattr(kinds, name), names)
+        if size is not None:
+            given.set_spatial_dynamic_shape()
+        steps.input().model().set_layout(ov.Layout("NCHW"))
+        chain = steps.input().preprocess().convert_color(getattr(kinds, to))
+        if size is not None:
+            chain.resize(ov.preprocess.ResizeAlgorithm.RESIZE_LINEAR)
+        height, width = size or (8, 6)
+        if count == 1:
+            return pixels(1, height * 3 // 2, width, 1)
+        half = [pixels(1, height // 2, width // 2, 4 - count) for _ in range(count - 1)]
+        return [pixels(1, height, width, 1), *half]
+
+    return step
+
+
 def resized(algorithm: str, is_bytes: bool = False):
     def step(ov, steps):
         given = steps.input().tensor().set_layout("NHWC" if ov is not openvino else
@@ -144,6 +168,13 @@ CASES = {
     "order": order_of_axes,
     "channels": channels,
     "four channels": four_channels,
+    "NV12": frame_of("NV12_SINGLE_PLANE", "RGB"),
+    "NV12, two planes": frame_of("NV12_TWO_PLANES", "BGR"),
+    "I420": frame_of("I420_SINGLE_PLANE", "BGR"),
+    "I420, three planes": frame_of("I420_THREE_PLANES", "RGB"),
+    "NV12, resized": frame_of("NV12_SINGLE_PLANE", "RGB", (12, 10)),
+    "NV12, two planes, resized": frame_of("NV12_TWO_PLANES", "RGB", (4, 14)),
+    "I420, resized": frame_of("I420_SINGLE_PLANE", "RGB", (16, 4)),
     "linear": resized("LINEAR"),
     "linear, bytes": resized("LINEAR", True),
     "nearest": resized("NEAREST"),
@@ -173,13 +204,15 @@ def test_steps(case, kind, models):
         built = steps.build()
         assert built is model or ov is openvino
         compiled = ov.Core().compile_model(built, "CPU", EXACT)
-        results.append(compiled([given])[0])
-        port = compiled.inputs[0]
-        ports.append((str(port.partial_shape), port.element_type.get_type_name(), port.names))
+        results.append(compiled(given if isinstance(given, list) else [given])[0])
+        ports.append([])
+        for port in compiled.inputs:
+            names = port.names if kind == "xml" else len(port.names) > 0
+            ports[-1].append((str(port.partial_shape), port.element_type.get_type_name(), names))
     assert ports[0] == ports[1]
     assert results[0].dtype == results[1].dtype and results[0].shape == results[1].shape
     # Where bytes are interpolated, sums near a half are rounded to either side.
-    near = 2 if case == "linear, bytes" else 1e-5
+    near = 2 if case == "linear, bytes" or "12" in case or "420" in case else 1e-5
     relative = 1e-3 if results[0].dtype == np.float16 else 1e-5
     np.testing.assert_allclose(results[1].astype(float), results[0].astype(float), relative, near)
 
@@ -202,7 +235,15 @@ def test_steps_that_do_not_fit(models):
          "UNDEFINED cannot become RGB"),
         (lambda p: p.input().preprocess().custom(lambda x: x), "custom: build the model by"),
         (lambda p: p.input().tensor().set_color_format(ov.preprocess.ColorFormat.NV12_TWO_PLANES),
-         "NV12_TWO_PLANES is not there"),
+         "the image has 2 planes: convert_color"),
+        (lambda p: p.input().tensor().set_color_format(
+            ov.preprocess.ColorFormat.I420_THREE_PLANES, ["y"]), "I420_THREE_PLANES has 3 planes"),
+        (lambda p: p.input().tensor().set_color_format(
+            ov.preprocess.ColorFormat.NV12_SINGLE_PLANE).set_spatial_static_shape(3, 4),
+         "NV12: height and width are even, got 3"),
+        (lambda p: (p.input().tensor().set_color_format(ov.preprocess.ColorFormat.GRAY),
+                    p.input().preprocess().convert_color(ov.preprocess.ColorFormat.RGB)),
+         "GRAY cannot become RGB"),
         (lambda p: p.input("z"), "no input 'z'"),
     ):  # fmt: skip
         steps = ov.preprocess.PrePostProcessor(model)
@@ -210,6 +251,63 @@ def test_steps_that_do_not_fit(models):
             build(steps)
             steps.build()
         assert model.inputs[0].element_type == "f32" and model.inputs[0].shape == [1, 3, 8, 6]
+
+
+@pytest.mark.parametrize("kind", ["xml", "onnx"])
+@pytest.mark.parametrize("color", ["RGB", "BGR", "NV12_SINGLE_PLANE", "I420_THREE_PLANES"])
+@pytest.mark.parametrize("type", ["u8", "f32"])
+def test_gray(kind, color, type, tmp_path):
+    image = ops.parameter([1, 1, 4, 6], np.float32, name="image")
+    image.output(0).set_names({"image"})
+    result = ops.add(image, ops.constant(np.float32(1)))
+    result.output(0).set_names({"y"})
+    file = tmp_path / f"model.{kind}"
+    if kind == "xml":
+        openvino.save_model(openvino.Model([ops.result(result)], [image], "m"), file, False)
+    else:
+        text = """<ir_version: 8, opset_import: ["" : 17]>
+        m (float[1, 1, 4, 6] image) => (float[1, 1, 4, 6] y) <float one = {1}> {
+          y = Add (image, one)
+        }"""
+        onnx.save(onnx.parser.parse_model(text), file)
+    results = []
+    for ov in ENGINES.values():
+        model = ov.Core().read_model(file)
+        steps = ov.preprocess.PrePostProcessor(model)
+        kinds = ov.preprocess.ColorFormat
+        given = steps.input().tensor().set_element_type(getattr(ov.Type, type))
+        given.set_color_format(getattr(kinds, color)).set_layout(ov.Layout("NHWC"))
+        steps.input().model().set_layout(ov.Layout("NCHW"))
+        steps.input().preprocess().convert_color(kinds.GRAY)
+        compiled = ov.Core().compile_model(steps.build(), "CPU", EXACT)
+        rng = np.random.default_rng(3)
+        feeds = [rng.integers(0, 256, tuple(port.shape)).astype(type.replace("u8", "uint8")
+                 .replace("f32", "float32")) for port in compiled.inputs]  # fmt: skip
+        results.append(compiled(feeds)[0])
+    near = 1 if type == "u8" else 1e-3
+    np.testing.assert_allclose(results[1], results[0], 1e-5, near)
+
+
+@pytest.mark.parametrize("layer", ["NV12toRGB", "NV12toBGR", "I420toRGB", "I420toBGR"])
+@pytest.mark.parametrize("planes", [1, 3])
+@pytest.mark.parametrize("type", [np.uint8, np.float32])
+def test_layers_of_video(layer, planes, type, tmp_path):
+    """What the package openvino puts into a model for a frame of video."""
+    count = planes if planes == 1 or layer.startswith("I420") else 2
+    shapes = (
+        [[2, 12, 6, 1]] if count == 1 else [[2, 8, 6, 1]] + [[2, 4, 3, 4 - count]] * (count - 1)
+    )
+    given = [ops.parameter(shape, type, name=f"p{k}") for k, shape in enumerate(shapes)]
+    made = {"NV12toRGB": ops.nv12_to_rgb, "NV12toBGR": ops.nv12_to_bgr,
+            "I420toRGB": ops.i420_to_rgb, "I420toBGR": ops.i420_to_bgr}[layer](*given)  # fmt: skip
+    model = openvino.Model([ops.result(made)], given, "video")
+    openvino.save_model(model, tmp_path / "model.xml", False)
+    feeds = [DRAW.integers(0, 256, shape).astype(type) for shape in shapes]
+    expected = openvino.Core().compile_model(model, "CPU", EXACT)(feeds)[0]
+    got = loopc.openvino.Core().compile_model(tmp_path / "model.xml")(feeds)[0]
+    assert got.dtype == expected.dtype and got.shape == expected.shape == (2, 8, 6, 3)
+    near = 1 if type is np.uint8 else 1e-3
+    np.testing.assert_allclose(got.astype(float), expected.astype(float), 1e-5, near)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

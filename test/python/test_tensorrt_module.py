@@ -611,6 +611,8 @@ def test_names_that_are_not_there_say_what_is():
         for name in names:
             with pytest.raises(AttributeError, match=reason):
                 getattr(thing, name)
+    with pytest.raises(AttributeError, match="loopc-run --profile"):
+        context.profiler = object()
     assert engine.get_tensor_components_per_element("x") == -1
     assert "linear" in engine.get_tensor_format_desc("x")
     config = builder.create_builder_config()

@@ -148,8 +148,9 @@ struct Flags {
   cl::list<std::string> dims{
       "dim", cl::value_desc("N=1"),
       cl::desc(
-          "Fix a named dimension; of random inputs for an .so, where those "
-          "that stay open are 1; repeatable"),
+          "Fix a named dimension (N=?: extents of this name are unrelated); of "
+          "random inputs for an .so, where those that stay open are 1; "
+          "repeatable"),
       cl::cat(kCompiling)};
   cl::list<std::string> shapes{
       "shape", cl::value_desc("x=1x?x3"),
@@ -240,12 +241,16 @@ static bool splitName(StringRef text, std::pair<StringRef, StringRef> &parts) {
 static bool readDims(const Flags &flags, Options &options) {
   for (const std::string &text : flags.dims) {
     std::pair<StringRef, StringRef> parts;
-    int64_t extent;
-    if (!splitName(text, parts) || parts.second.getAsInteger(10, extent) ||
+    int64_t extent = -1;
+    if (!splitName(text, parts) ||
+        (parts.second != "?" &&
+         (parts.second.getAsInteger(10, extent) || extent < 0)) ||
         loopc_compile_options_add_dim(options.compile,
                                       parts.first.str().c_str(), extent))
-      return refuse("--dim=" + text + ": expected NAME=EXTENT, each name once");
-    options.dims[parts.first] = extent;
+      return refuse("--dim=" + text +
+                    ": expected NAME=EXTENT or NAME=?, each name once");
+    if (extent >= 0)
+      options.dims[parts.first] = extent;
   }
   for (const std::string &text : flags.shapes) {
     std::pair<StringRef, StringRef> parts;
@@ -338,7 +343,8 @@ static bool readPaths(const Flags &flags, Options &options) {
 }
 
 static bool readOptions(const Flags &flags, Options &options) {
-  options.model = flags.model;
+  // As the other tools have it; the model of a session is a file.
+  options.model = flags.model == "-" ? "/dev/stdin" : flags.model.getValue();
   options.modelName = flags.name;
   options.inputsPath = flags.inputsPath;
   options.statesPath = flags.statesPath;

@@ -20,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <link.h>
 
 using namespace llvm;
 using namespace loopc::io;
@@ -305,6 +306,65 @@ static void printStatistics(const loopc_run_statistics &statistics) {
          << " copied bytes\n";
 }
 
+namespace {
+/// What the library around an address takes of memory.
+struct Footprint {
+  uintptr_t address;
+  uint64_t code = 0, others = 0;
+
+  static int visit(dl_phdr_info *library, size_t, void *self) {
+    auto &footprint = *static_cast<Footprint *>(self);
+    bool isIt = false;
+    uint64_t code = 0, others = 0;
+    for (const ElfW(Phdr) &part :
+         ArrayRef(library->dlpi_phdr, library->dlpi_phnum)) {
+      if (part.p_type != PT_LOAD)
+        continue;
+      uintptr_t begin = library->dlpi_addr + part.p_vaddr;
+      isIt |= footprint.address - begin < part.p_memsz;
+      (part.p_flags & PF_X ? code : others) += part.p_memsz;
+    }
+    if (isIt) {
+      footprint.code = code;
+      footprint.others = others;
+    }
+    return isIt;
+  }
+};
+} // namespace
+
+/// The bytes of a value of this type; nothing where an extent is open.
+static std::optional<uint64_t> sizeOf(const loopc_type &type) {
+  uint64_t bits = type.dtype.bits;
+  if (type.kind != LOOPC_TENSOR || type.rank < 0)
+    return std::nullopt;
+  for (int32_t k = 0; k < type.rank; ++k) {
+    if (type.dims[k].extent < 0)
+      return std::nullopt;
+    bits *= static_cast<uint64_t>(type.dims[k].extent);
+  }
+  return divideCeil(bits, 8);
+}
+
+/// What the model takes of memory before it runs. Nothing is known of one that
+/// was compiled in this process.
+static void printMemory(const loopc_model &model) {
+  Footprint footprint{reinterpret_cast<uintptr_t>(&model)};
+  if (!dl_iterate_phdr(Footprint::visit, &footprint))
+    return;
+  outs() << "memory " << footprint.code << " bytes of code, "
+         << footprint.others << " of weights and tables";
+  std::optional<uint64_t> states = 0;
+  for (size_t k = model.num_inputs - model.num_states;
+       states && k < model.num_inputs; ++k) {
+    std::optional<uint64_t> each = sizeOf(*model.inputs[k].type);
+    states = each ? std::optional(*states + *each) : std::nullopt;
+  }
+  if (states && *states)
+    outs() << ", " << *states << " of states";
+  outs() << "; --stats tells what a run takes\n";
+}
+
 /// "input  x: float32[N, 3]" for each input, output and state of a model.
 static ExitCode printModel(const loopc_model &model) {
   outs() << "model  " << model.name << ", compiled by " << model.producer
@@ -337,6 +397,7 @@ static ExitCode printModel(const loopc_model &model) {
            << " to " << (map->is_sequence ? "each row of " : "")
            << ports[map->keys + 1].name << '\n';
   }
+  printMemory(model);
   if (*model.cpu_features)
     outs() << "CPU    needs " << model.cpu_features << '\n';
   return ExitOk;

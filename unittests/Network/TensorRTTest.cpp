@@ -229,6 +229,77 @@ TEST_F(TensorRTTest, Parser) {
                                        "model that was parsed"));
 }
 
+/// What follows from the shapes of inputs, without a name that says so.
+TEST_F(TensorRTTest, ShapesOfOutputsAreInferred) {
+  ITensor *x = network->addInput("x", DataType::kFLOAT, Dims2(-1, 40));
+  ITensor *y = network->addInput("y", DataType::kFLOAT, Dims2(-1, 30));
+  ITensor *n = network->addInput("n", DataType::kINT32, Dims(0, {}));
+  std::vector<float> weights(40 * 30, 1.0f);
+  ITensor *w =
+      network
+          ->addConstant(Dims2(40, 30), {DataType::kFLOAT, weights.data(), 1200})
+          ->getOutput(0);
+  ITensor *product = network
+                         ->addMatrixMultiply(*x, MatrixOperation::kNONE, *w,
+                                             MatrixOperation::kNONE)
+                         ->getOutput(0);
+  ITensor *const parts[] = {product, y};
+  ITensor *both = network->addConcatenation(parts, 2)->getOutput(0);
+  both->setName("both");
+  network->markOutput(*both);
+  ILoop *loop = network->addLoop();
+  loop->addTripLimit(*n, TripLimit::kCOUNT);
+  IRecurrenceLayer *state = loop->addRecurrence(*both);
+  ITensor *twice =
+      network
+          ->addElementWise(*state->getOutput(0), *state->getOutput(0),
+                           ElementWiseOperation::kSUM)
+          ->getOutput(0);
+  state->setInput(1, *twice);
+  ILoopOutputLayer *every =
+      loop->addLoopOutput(*twice, LoopOutput::kCONCATENATE, 0);
+  every->setInput(1, *n);
+  every->getOutput(0)->setName("every");
+  network->markOutput(*every->getOutput(0));
+  std::unique_ptr<ICudaEngine> engine = buildEngine();
+  ASSERT_TRUE(engine) << logger.take();
+  std::unique_ptr<IExecutionContext> context(engine->createExecutionContext());
+  EXPECT_TRUE(context->setInputShape("x", Dims2(5, 40)));
+  EXPECT_THAT(toVector(context->getTensorShape("both")), ElementsAre(-1, 30));
+  EXPECT_TRUE(context->setInputShape("y", Dims2(2, 30)));
+  EXPECT_THAT(toVector(context->getTensorShape("both")), ElementsAre(7, 30));
+  EXPECT_EQ(context->getMaxOutputSize("both"), 7 * 30 * 4);
+  EXPECT_THAT(toVector(context->getTensorStrides("both")), ElementsAre(30, 1));
+  EXPECT_EQ(context->getTensorStrides("every").nbDims, -1);
+  // How often the loop runs is a value.
+  EXPECT_THAT(toVector(context->getTensorShape("every")),
+              ElementsAre(-1, 7, 30));
+  EXPECT_TRUE(context->setInputShape("x", Dims2(0, 40)));
+  EXPECT_THAT(toVector(context->getTensorShape("both")), ElementsAre(2, 30));
+  EXPECT_THAT(logger.take(), IsEmpty());
+}
+
+/// What programs say that has no effect here.
+TEST_F(TensorRTTest, ConfigurationsAreKept) {
+  config->setProfilingVerbosity(ProfilingVerbosity::kDETAILED);
+  config->setHardwareCompatibilityLevel(
+      HardwareCompatibilityLevel::kAMPERE_PLUS);
+  config->setPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806, true);
+  config->setFlag(BuilderFlag::kFP16);
+  EXPECT_TRUE(config->setTacticSources(3));
+  EXPECT_EQ(config->getProfilingVerbosity(), ProfilingVerbosity::kDETAILED);
+  EXPECT_TRUE(config->getPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806));
+  config->reset();
+  EXPECT_EQ(config->getFlags(), 0u);
+  EXPECT_EQ(config->getTacticSources(), 0u);
+  EXPECT_FALSE(
+      config->getPreviewFeature(PreviewFeature::kPROFILE_SHARING_0806));
+  config->setFlag(BuilderFlag::kREFIT);
+  EXPECT_THAT(logger.take(), HasSubstr("cannot be refitted"));
+  EXPECT_TRUE(builder->setMaxThreads(4));
+  EXPECT_EQ(builder->getMaxThreads(), 4);
+}
+
 TEST_F(TensorRTTest, WhatIsWrongIsSaid) {
   EXPECT_FALSE(buildEngine());
   EXPECT_THAT(logger.take(), HasSubstr("LC0809"));

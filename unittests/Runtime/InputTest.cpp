@@ -179,10 +179,12 @@ TEST(Input, NamedDimensionsAreEqual) {
   TestTensor<float> y(kF32, {1, 3}, iota(3));
   TestTensor<float> x(kF32, {4, 2, 2}, iota(16));
   EXPECT_EQ(getInputError(model, {y.get(), x.get()}),
-            "input 'x' (#1): dimension 0 ('N') is 4 but input 'y' has 3");
+            "input 'x' (#1): dimension 0 ('N') is 4 but input 'y' has 3; "
+            "if 'N' is not one extent, compile the model with --dim=N=?");
   x.shape = {3, 2, 1};
   EXPECT_EQ(getInputError(model, {y.get(), x.get()}),
-            "input 'x' (#1): dimension 2 ('M') is 1 but dimension 1 has 2");
+            "input 'x' (#1): dimension 2 ('M') is 1 but dimension 1 has 2; "
+            "if 'M' is not one extent, compile the model with --dim=M=?");
   x.shape = {3, 2, 2};
   runOk(model, {y.get(), x.get()});
 }

@@ -191,7 +191,8 @@ TEST(ListInput, NamedDimensionsOfStrings) {
   Outcome outcome = runModel(model, {strings.get(), tensor.get()}, outputs);
   EXPECT_EQ(outcome.status, LOOPC_ERROR_INPUT);
   EXPECT_EQ(outcome.message,
-            "input 'y' (#1): dimension 0 ('n') is 3 but input 'x' has 2");
+            "input 'y' (#1): dimension 0 ('n') is 3 but input 'x' has 2; "
+            "if 'n' is not one extent, compile the model with --dim=n=?");
 }
 
 //===----------------------------------------------------------------------===//

@@ -22,7 +22,8 @@ namespace loopc {
 
 /// What a user fixes of the shapes that a model leaves open.
 struct ShapePins {
-  /// Extents for named dimensions (--dim batch=1).
+  /// Extents for named dimensions (--dim batch=1); ShapedType::kDynamic where
+  /// the name is none, and those that have it are unrelated (--dim batch=?).
   llvm::StringMap<int64_t> dims;
   /// Shapes for inputs (--shape x=1x3); ShapedType::kDynamic where it is left
   /// open.

@@ -60,9 +60,35 @@ getPinnedType(func::FuncOp function, unsigned argument, const ShapePins &pins) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-/// Gives an argument of the function that has a body the type `type`.
-static void setArgumentType(func::FuncOp function, unsigned argument,
-                            RankedTensorType type) {
+/// The name of the extent of an argument; "" where it is a number, or where
+/// `pins` say that the name is none.
+static StringRef getNameIn(func::FuncOp function, unsigned argument,
+                           int64_t axis, RankedTensorType type,
+                           const ShapePins &pins) {
+  StringRef name = getDimName(function, argument, axis);
+  auto pin = pins.dims.find(name);
+  bool isNone = pin != pins.dims.end() && ShapedType::isDynamic(pin->second);
+  return isNone || !type.isDynamicDim(axis) ? StringRef() : name;
+}
+
+/// Gives an argument of the function that has a body the type `type`, and its
+/// extents the names that `pins` leave them.
+static void setArgument(func::FuncOp function, unsigned argument,
+                        RankedTensorType type, const ShapePins &pins) {
+  Builder names(function.getContext());
+  SmallVector<Attribute> dims;
+  bool isChanged = function.getArgumentTypes()[argument] != type;
+  for (int64_t axis : llvm::seq(type.getRank())) {
+    StringRef name = getNameIn(function, argument, axis, type, pins);
+    isChanged |= name != getDimName(function, argument, axis);
+    dims.push_back(names.getStringAttr(name));
+  }
+  if (!isChanged)
+    return;
+  NamedAttrList attributes(function.getArgAttrDict(argument));
+  setDimNames(attributes, type, dims);
+  function.setArgAttrs(argument,
+                       attributes.getDictionary(function.getContext()));
   Block &entry = function.getBody().front();
   BlockArgument value = entry.getArgument(argument);
   Type before = value.getType();
@@ -75,16 +101,6 @@ static void setArgumentType(func::FuncOp function, unsigned argument,
   function.setType(FunctionType::get(function.getContext(),
                                      entry.getArgumentTypes(),
                                      function.getResultTypes()));
-  // An extent that is a number has no name.
-  SmallVector<Attribute> names;
-  for (auto [axis, extent] : llvm::enumerate(type.getShape()))
-    names.push_back(builder.getStringAttr(
-        ShapedType::isStatic(extent) ? StringRef()
-                                     : getDimName(function, argument, axis)));
-  NamedAttrList attributes(function.getArgAttrDict(argument));
-  setDimNames(attributes, type, names);
-  function.setArgAttrs(argument,
-                       attributes.getDictionary(function.getContext()));
 }
 
 func::FuncOp loopc::getModelFunction(ModuleOp module) {
@@ -126,7 +142,7 @@ LogicalResult loopc::pinArguments(ModuleOp module, const ShapePins &given) {
     FailureOr<RankedTensorType> type = getPinnedType(function, k, pins);
     if (failed(type))
       return failure();
-    setArgumentType(function, k, *type);
+    setArgument(function, k, *type, given);
   }
   refreshPortTypes(function);
   return success();

@@ -100,8 +100,11 @@ FailureOr<Type> Emitter::inputType(const ITensor &tensor,
     if (extent < 0)
       extent = ShapedType::kDynamic;
     StringRef name = tensor.getDimensionName(k);
-    if (auto it = options.dims.find(name); it != options.dims.end())
+    if (auto it = options.dims.find(name); it != options.dims.end()) {
       extent = it->second;
+      if (ShapedType::isDynamic(extent))
+        name = "";
+    }
     int64_t given = pinned ? pin->second[k] : ShapedType::kDynamic;
     if (ShapedType::isStatic(given)) {
       if (ShapedType::isStatic(extent) && extent != given)

@@ -111,6 +111,8 @@ static LogicalResult parseText(StringRef bytes, StringRef path,
 /// What a file is that is no ONNX model, by how it begins, and what makes one
 /// of it; empty where that is not known.
 static StringRef describeForeign(StringRef bytes) {
+  if (bytes.empty())
+    return "an empty file";
   if (bytes.starts_with("version https://git-lfs"))
     return "a pointer of Git LFS: 'git lfs pull' brings the model";
   if (bytes.starts_with("PK\x03\x04"))
@@ -457,9 +459,10 @@ void loopc::registerImporterDialects(DialectRegistry &registry) {
 
 std::string loopc::parseDimOption(StringRef text, ImportOptions &options) {
   auto [name, value] = text.rsplit('=');
-  int64_t extent;
-  if (name.empty() || value.getAsInteger(10, extent) || extent < 0)
-    return ("'" + text + "' is not NAME=EXTENT").str();
+  int64_t extent = ShapedType::kDynamic;
+  if (name.empty() ||
+      (value != "?" && (value.getAsInteger(10, extent) || extent < 0)))
+    return ("'" + text + "' is not NAME=EXTENT or NAME=?").str();
   auto [it, added] = options.dims.try_emplace(name, extent);
   if (!added && it->second != extent)
     return ("dimension '" + name + "' is given twice").str();

@@ -110,8 +110,11 @@ FailureOr<Type> Importer::inputType(const pb::ValueInfoProto &input,
     if (static_cast<int>(k) < declared.dim_size() &&
         declared.dim(k).has_dim_param())
       name = declared.dim(k).dim_param();
-    if (auto it = options.dims.find(name); it != options.dims.end())
+    if (auto it = options.dims.find(name); it != options.dims.end()) {
       extent = it->second;
+      if (ShapedType::isDynamic(extent))
+        name = "";
+    }
     int64_t given =
         pin == options.shapes.end() ? ShapedType::kDynamic : pin->second[k];
     if (ShapedType::isStatic(given)) {
@@ -222,14 +225,19 @@ static pb::TensorShapeProto *innermostShape(pb::TypeProto &type) {
              : nullptr;
 }
 
-/// `type` with the extents that the user gave to names of dimensions.
+/// `type` with the extents that the user gave to names of dimensions, and
+/// without the names that are none.
 static pb::TypeProto pinnedType(pb::TypeProto type,
                                 const llvm::StringMap<int64_t> &pins) {
   if (pb::TensorShapeProto *shape = innermostShape(type))
     for (auto &dim : *shape->mutable_dim())
       if (auto pin = pins.find(dim.dim_param());
-          dim.has_dim_param() && pin != pins.end())
-        dim.set_dim_value(pin->second);
+          dim.has_dim_param() && pin != pins.end()) {
+        if (ShapedType::isStatic(pin->second))
+          dim.set_dim_value(pin->second);
+        else
+          dim.clear_value();
+      }
   return type;
 }
 

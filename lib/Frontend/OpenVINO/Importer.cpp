@@ -159,7 +159,7 @@ const LayerRow *openvino::findRow(StringRef type, unsigned opset) {
          {getElementwiseRows(), getActivationRows(), getShapeRows(),
           getIndexingRows(), getReductionRows(), getProductRows(),
           getPoolingRows(), getNormalizationRows(), getRecurrentRows(),
-          getImageRows(), getSpaceRows(), getDecodingRows()})
+          getImageRows(), getSpaceRows(), getVideoRows(), getDecodingRows()})
       for (const LayerRow &row : list)
         map[row.type].push_back(&row);
     return map;

@@ -193,6 +193,7 @@ llvm::ArrayRef<LayerRow> getNormalizationRows();
 llvm::ArrayRef<LayerRow> getRecurrentRows();
 llvm::ArrayRef<LayerRow> getImageRows();
 llvm::ArrayRef<LayerRow> getSpaceRows();
+llvm::ArrayRef<LayerRow> getVideoRows();
 llvm::ArrayRef<LayerRow> getDecodingRows();
 
 /// The row for `type` in that opset; null where there is none.

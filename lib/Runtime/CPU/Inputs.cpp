@@ -114,13 +114,16 @@ static int32_t checkNamedDims(loopc_run &run, const loopc_model &model,
       if (first.input == k)
         return recordPortError(
             run, LOOPC_ERROR_INPUT, port,
-            "dimension %d ('%s') is %lld but dimension %d has %lld", dim, name,
-            extent, first.dim, expected);
+            "dimension %d ('%s') is %lld but dimension %d has %lld; if '%s' is "
+            "not one extent, compile the model with --dim=%s=?",
+            dim, name, extent, first.dim, expected, name, name);
       const char *other = model.inputs[first.input].name;
       return recordPortError(run, LOOPC_ERROR_INPUT, port,
                              "dimension %d ('%s') is %lld but input '%s' has "
-                             "%lld",
-                             dim, name, extent, other ? other : "", expected);
+                             "%lld; if '%s' is not one extent, compile the "
+                             "model with --dim=%s=?",
+                             dim, name, extent, other ? other : "", expected,
+                             name, name);
     }
   }
   return LOOPC_OK;

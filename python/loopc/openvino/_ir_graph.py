@@ -175,7 +175,7 @@ class IrGraph:
         return self._add("Transpose", 1, {}, [value, axes], self._new(2, value.type, shape))
 
     def arithmetic(self, kind: str, value: Value, array: np.ndarray[Any, Any]) -> Value:
-        """Subtracts or divides by an array that broadcasts to the value."""
+        """Subtracts, multiplies or divides by an array that broadcasts to the value."""
         other = self.constant(array)
         made = self._new(2, value.type, value.shape)
         return self._add(kind, 1, {"auto_broadcast": "numpy"}, [value, other], made)
@@ -231,25 +231,52 @@ class IrGraph:
         made = self._new(4, value.type, shape)
         return self._add("Pad", 12, {"pad_mode": mode}, inputs, made)
 
+    def sum(self, value: Value, axis: int) -> Value:
+        """The sum along an axis, which stays with one element."""
+        shape = [*value.shape[:axis], 1, *value.shape[axis + 1 :]]
+        inputs = [value, self.constant(np.array([axis], np.int64))]
+        made = self._new(2, value.type, shape)
+        return self._add("ReduceSum", 1, {"keep_dims": "true"}, inputs, made)
+
+    def round(self, value: Value) -> Value:
+        """The nearest integers; of two the even one."""
+        made = self._new(1, value.type, value.shape)
+        return self._add("Round", 5, {"mode": "half_to_even"}, [value], made)
+
+    def video(self, planes: Sequence[Value], kind: str, shape: Extents) -> Value:
+        """An image of a frame of video; `kind` is the layer, as "NV12toRGB"."""
+        made = self._new(len(planes), planes[0].type, shape)
+        return self._add(kind, 8, {}, planes, made)
+
     # ----- Inputs and outputs ------------------------------------------------
 
-    def begin_input(self, index: int, type: Type, shape: Extents) -> Value:
-        """A new Parameter in the place of number `index`, with its names."""
+    def begin_input(
+        self, index: int, type: Type, shapes: Sequence[Extents], names: Sequence[str]
+    ) -> list[Value]:
+        """New Parameters in the place of number `index`, with its names.
+
+        Where there are several, `names` stand behind its names; without them numbers stand
+        behind the name of the layer, and the tensors have no names.
+        """
         old = self._of_kind("Parameter")[index]
         self._at = list(self._layers).index(old) + 1
-        made = self._new(0, type, shape)
-        text = ",".join("?" if one is None else str(one) for one in shape)
-        data = {"shape": text, "element_type": str(type)}
-        self._add("Parameter", 1, data, [], made)
-        layer = self._layers[self._at - 1]
-        layer.set("name", old.get("name") or "")
         source = old.find("output/port")
-        if source is not None and source.get("names"):
-            layer.find("output/port").set("names", source.get("names"))  # type: ignore[union-attr]
-            del source.attrib["names"]
-        return made
+        tensors = split_names(source.attrib.pop("names", "") if source is not None else "")
+        new = []
+        for at, shape in enumerate(shapes):
+            made = self._new(0, type, shape)
+            text = ",".join("?" if one is None else str(one) for one in shape)
+            self._add("Parameter", 1, {"shape": text, "element_type": str(type)}, [], made)
+            layer = self._layers[self._at - 1]
+            behind = "" if len(shapes) == 1 else f"/{names[at] if names else at}"
+            layer.set("name", (old.get("name") or "") + behind)
+            if tensors and (names or not behind):
+                own = ",".join(one.replace(",", "\\,") + behind for one in tensors)
+                layer.find("output/port").set("names", own)  # type: ignore[union-attr]
+            new.append(made)
+        return new
 
-    def end_input(self, index: int, value: Value, new: Value) -> None:
+    def end_input(self, index: int, value: Value, new: Sequence[Value]) -> None:
         """Feeds what read the old Parameter."""
         del new
         old = self._of_kind("Parameter")[index]  # it stands before the new one

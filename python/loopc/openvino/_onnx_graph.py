@@ -62,6 +62,7 @@ class OnnxGraph:
         self._function: Any = None
         self._count = 0
         self._names: set[str] = set()
+        self._suffixes: list[str] = []
 
     # ----- What there is ---------------------------------------------------
 
@@ -122,9 +123,83 @@ class OnnxGraph:
         return self._add("Transpose", [value.name], value.type, shape, perm=list(order))
 
     def arithmetic(self, kind: str, value: Value, array: np.ndarray[Any, Any]) -> Value:
-        """Subtracts or divides by an array that broadcasts to the value."""
+        """Subtracts, multiplies or divides by an array that broadcasts to the value."""
         names = [value.name, self.constant(array)]
-        return self._add({"Subtract": "Sub", "Divide": "Div"}[kind], names, value.type, value.shape)
+        operator = {"Subtract": "Sub", "Multiply": "Mul", "Divide": "Div"}[kind]
+        return self._add(operator, names, value.type, value.shape)
+
+    def sum(self, value: Value, axis: int) -> Value:
+        """The sum along an axis, which stays with one element."""
+        shape = [*value.shape[:axis], 1, *value.shape[axis + 1 :]]
+        return self._add("ReduceSum", [value.name, self._integers([axis])], value.type, shape)
+
+    def round(self, value: Value) -> Value:
+        """The nearest integers; of two the even one."""
+        return self._add("Round", [value.name], value.type, value.shape)
+
+    def video(self, planes: Sequence[Value], kind: str, shape: Extents) -> Value:
+        """An image of a frame of video, by the formulas of OpenVINO's layer `kind`."""
+        type = planes[0].type
+        real = type if str(type) == "f64" else Type.f32
+        luma, colours = self._apart(planes, kind)
+        size: Extents = [None] * 4
+        factors = self.constant(np.array([2, 2], np.float32))
+        colours = self._less(colours, 128, real)
+        names = [colours.name, "", factors]
+        colours = self._add("Resize", names, real, size, axes=[1, 2], mode="nearest",
+                            coordinate_transformation_mode="asymmetric",
+                            nearest_mode="floor")  # fmt: skip
+        order = 1 if kind.endswith("RGB") else -1
+        total = self._times(self._less(luma, 16, real), [1.164] * 3)
+        for at, share in enumerate(([0, -0.391, 2.018], [1.596, -0.813, 0])):
+            part = self._times(self.take(colours, 3, [at]), share[::order])
+            total = self._add("Add", [total.name, part.name], real, shape)
+        if not type.is_real():
+            half = self.constant(np.array(0.5, real.to_dtype()))
+            total = self._add("Add", [total.name, half], real, shape)
+            total = self._add("Floor", [total.name], real, shape)
+        ends = [self.constant(np.array(one, real.to_dtype())) for one in (0, 255)]
+        return self.cast(self._add("Clip", [total.name, *ends], real, shape), type)
+
+    def _less(self, value: Value, number: float, type: Type) -> Value:
+        """The value as `type`, less a number."""
+        return self.arithmetic(
+            "Subtract", self.cast(value, type), np.array(number, type.to_dtype())
+        )
+
+    def _times(self, value: Value, factors: Sequence[float]) -> Value:
+        """Three channels of one."""
+        return self.arithmetic("Multiply", value, np.array(factors, value.type.to_dtype()))
+
+    def _apart(self, planes: Sequence[Value], kind: str) -> tuple[Value, Value]:
+        """The luma [n, h, w, 1] and both colours [n, h / 2, w / 2, 2] of a frame."""
+        first = planes[0]
+        size: Extents = [None] * 4
+        if len(planes) == 2:
+            return first, planes[1]
+        if len(planes) == 3:
+            names = [one.name for one in planes[1:]]
+            return first, self._add("Concat", names, first.type, size, axis=3)
+        # A third of the rows is behind the luma: pairs of NV12, one colour of I420 behind the
+        # other.
+        rows = self._add("Shape", [first.name], Type.i64, [1], start=1, end=2)
+        third = self._add("Div", [rows.name, self._integers([3])], Type.i64, [1])
+        height = self._add("Mul", [third.name, self._integers([2])], Type.i64, [1])
+        one = self._integers([1])
+        luma = self._add("Slice", [first.name, self._integers([0]), height.name, one],
+                         first.type, size)  # fmt: skip
+        rest = self._add("Slice", [first.name, height.name, rows.name, one], first.type, size)
+        width = self._add("Shape", [first.name], Type.i64, [1], start=2, end=3)
+        half = self._add("Div", [width.name, self._integers([2])], Type.i64, [1])
+        batch = self._add("Shape", [first.name], Type.i64, [1], start=0, end=1)
+        pair = self._integers([2])
+        if kind.startswith("NV12"):
+            parts = [batch.name, third.name, half.name, pair]
+        else:
+            parts = [batch.name, pair, third.name, half.name]
+        shape = self._add("Concat", parts, Type.i64, [4], axis=0)
+        colours = self._add("Reshape", [rest.name, shape.name], first.type, size, allowzero=1)
+        return luma, colours if kind.startswith("NV12") else self.transpose(colours, [0, 2, 3, 1])
 
     def take(self, value: Value, axis: int, indices: Sequence[int]) -> Value:
         """Some places of an axis."""
@@ -197,12 +272,12 @@ class OnnxGraph:
         self._function = onnx.FunctionProto(name=name, domain=_DOMAIN)
         self._function.opset_import.add(domain="", version=_OPSET)
 
-    def _finish(self, given: str, result: Value, made: str, at: int) -> None:
-        """Calls the function, whose input is `given` and whose output is `made`."""
+    def _finish(self, given: Sequence[str], result: Value, made: str, at: int) -> None:
+        """Calls the function, whose inputs are `given` and whose output is `made`."""
         import onnx
 
         function = self._function
-        function.input.append("v0")
+        function.input.extend(["v0", *(f"plane{at}" for at in range(1, len(given)))])
         function.output.append(result.name)
         if not function.node:
             function.node.append(onnx.helper.make_node("Identity", ["v0"], ["v1"]))
@@ -212,23 +287,41 @@ class OnnxGraph:
         if all(one.domain != _DOMAIN for one in self._model.opset_import):
             self._model.opset_import.add(domain=_DOMAIN, version=1)
         self._count = 0
-        call = onnx.helper.make_node(function.name, [given], [made], domain=_DOMAIN)
+        call = onnx.helper.make_node(function.name, list(given), [made], domain=_DOMAIN)
         self._graph.node.insert(at, call)
 
-    def begin_input(self, index: int, type: Type, shape: Extents) -> Value:
-        """The input of number `index` with another type and shape."""
+    def begin_input(
+        self, index: int, type: Type, shapes: Sequence[Extents], names: Sequence[str]
+    ) -> list[Value]:
+        """The input of number `index` with another type and shape.
+
+        Where there are several, each is called as the input, and one of `names` or a number
+        behind that.
+        """
         del index
         self._begin("input")
-        return Value("v0", type, list(shape))
+        self._suffixes = [f"/{one}" for one in names] or [f"/{at}" for at in range(len(shapes))]
+        return [
+            Value(f"plane{at}" if at else "v0", type, list(shape))
+            for at, shape in enumerate(shapes)
+        ]
 
-    def end_input(self, index: int, value: Value, new: Value) -> None:
+    def end_input(self, index: int, value: Value, new: Sequence[Value]) -> None:
         """Feeds what read the old input."""
         port = self._input(index)
         self._refuse_same(port.name, self._graph.output)
         inner = self._fresh(f"{port.name}/model")
         _rename(self._graph, port.name, inner)
-        _describe(port, new)
-        self._finish(port.name, value, inner, 0)
+        _describe(port, new[0])
+        given = [port.name]
+        if len(new) > 1:
+            place = [one.name for one in self._graph.input].index(port.name) + 1
+            given = [port.name + suffix for suffix in self._suffixes]
+            port.name = given[0]
+            for at, (name, plane) in enumerate(zip(given[1:], new[1:], strict=True)):
+                self._graph.input.insert(place + at, type(port)(name=name))
+                _describe(self._graph.input[place + at], plane)
+        self._finish(given, value, inner, 0)
 
     def begin_output(self, index: int, type: Type, shape: Extents) -> Value:
         """What the output of number `index` is in the model."""
@@ -243,7 +336,7 @@ class OnnxGraph:
         inner = self._fresh(f"{port.name}/model")
         _rename(self._graph, port.name, inner)
         _describe(port, value)
-        self._finish(inner, value, port.name, len(self._graph.node))
+        self._finish([inner], value, port.name, len(self._graph.node))
 
     @staticmethod
     def _refuse_same(name: str, others: Sequence[Any]) -> None:

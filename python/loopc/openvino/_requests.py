@@ -14,6 +14,7 @@ import os
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as _Timeout
@@ -485,7 +486,8 @@ class AsyncInferQueue:
             raise InvalidArgument(f"jobs: expected 0 to {_MOST_JOBS}, got {count}")
         self._requests = [model.create_infer_request() for _ in range(count)]
         self._free = threading.Semaphore(count)
-        self._idle = list(range(count))
+        # The one that has been free for longest is next.
+        self._idle = deque(range(count))
         self._pending: list[Future[None]] = []
         # The last run of each request.
         self._started: list[Future[None] | None] = [None] * count
@@ -509,7 +511,7 @@ class AsyncInferQueue:
     def get_idle_request_id(self) -> int:
         """The number of a request that is free, which the next run takes; waits for one."""
         with self._free:
-            return self._idle[-1]
+            return self._idle[0]
 
     def set_callback(self, callback: Callable[[InferRequest, Any], Any]) -> None:
         """Calls `callback(request, userdata)`, in another thread, whenever a run has ended."""
@@ -528,14 +530,14 @@ class AsyncInferQueue:
             InvalidArgument: there is no such input.
         """
         self._free.acquire()
-        at = self._idle.pop()
+        at = self._idle.popleft()
         request = self._requests[at]
         if request._running is self._started[at]:
             request._running = None  # it has ended, or is about to
         try:
             request._take(inputs, share_inputs)
         except BaseException:
-            self._idle.append(at)
+            self._idle.appendleft(at)
             self._free.release()
             raise
         request.userdata = self.userdata[at] = userdata

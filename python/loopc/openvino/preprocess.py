@@ -18,28 +18,14 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from loopc._arguments import instance, integers, member
+from loopc._arguments import instance, integers, member, string
 from loopc._errors import InvalidArgument
+from loopc.openvino._colors import CHANNELS, COUNTS, LUMA, PLANES, ColorFormat
 from loopc.openvino._layout import Layout
 from loopc.openvino._model import Model
 from loopc.openvino._ports import Key, Output
 from loopc.openvino._tensor import Tensor
 from loopc.openvino._types import Dimension, PartialShape, Type
-
-
-class ColorFormat(Enum):
-    """The meaning of an image's channels."""
-
-    UNDEFINED = 0
-    NV12_SINGLE_PLANE = 1
-    NV12_TWO_PLANES = 2
-    I420_SINGLE_PLANE = 3
-    I420_THREE_PLANES = 4
-    RGB = 5
-    BGR = 6
-    GRAY = 7
-    RGBX = 8
-    BGRX = 9
 
 
 class ResizeAlgorithm(Enum):
@@ -60,25 +46,36 @@ class PaddingMode(Enum):
     SYMMETRIC = "symmetric"
 
 
-#: Which channels of a format are red, green and blue.
-_CHANNELS = {
-    ColorFormat.RGB: [0, 1, 2],
-    ColorFormat.BGR: [2, 1, 0],
-    ColorFormat.RGBX: [0, 1, 2],
-    ColorFormat.BGRX: [2, 1, 0],
-}
-
-
 class _State:
     """A value on its way through the steps."""
 
-    def __init__(self, graph: Any, value: Any, layout: Layout, model: list[int | None]) -> None:
+    def __init__(
+        self, graph: Any, planes: list[Any], layout: Layout, model: list[int | None]
+    ) -> None:
         self.graph = graph
-        self.value = value
+        self.planes = planes
         self.layout = layout
         self.color = ColorFormat.UNDEFINED
         # The extents of the model's own input, and their layout.
         self.model, self.model_layout = model, Layout()
+
+    @property
+    def value(self) -> Any:
+        """The one tensor.
+
+        Raises:
+            InvalidArgument: there are several.
+        """
+        if len(self.planes) > 1:
+            raise InvalidArgument(
+                f"the image has {len(self.planes)} planes: convert_color() makes one tensor of "
+                "them, before all other steps but convert_element_type()"
+            )
+        return self.planes[0]
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self.planes = [value]
 
     def axis(self, name: str, what: str) -> int:
         """The number of an axis.
@@ -114,8 +111,40 @@ class _State:
 
     def to_type(self, kind: Type) -> None:
         """Converts the elements."""
-        if self.value.type != kind:
-            self.value = self.graph.cast(self.value, kind)
+        self.planes = [
+            one if one.type == kind else self.graph.cast(one, kind) for one in self.planes
+        ]
+
+    def from_planes(self, wanted: ColorFormat) -> None:
+        """Makes one image of a frame of video."""
+        form = PLANES[self.color]
+        batch, rows, width, _ = self.planes[0].shape
+        height = form.height(rows)
+        if wanted is ColorFormat.GRAY:
+            luma = self.planes[0]
+            if height is None and form.tensors == 1:
+                raise InvalidArgument("convert_color: GRAY needs set_spatial_static_shape() here")
+            if form.tensors == 1:
+                ends = [2**31 - 1, height, 2**31 - 1, 1]
+                luma = self.graph.slice(luma, [0] * 4, ends)
+            self.value = luma
+            return
+        shape = [batch, height, width, 3]
+        self.value = self.graph.video(self.planes, f"{form.kind}to{wanted.name}", shape)
+
+    def to_gray(self) -> None:
+        """Makes one channel of red, green and blue."""
+        kind, axis = self.value.type, self.axis("C", "convert_color")
+        real = kind if kind.is_real() else Type.f32
+        order = CHANNELS[self.color]
+        shape = [1] * len(self.value.shape)
+        shape[axis] = 3
+        factors = np.array([LUMA[one] for one in order], real.to_dtype()).reshape(shape)
+        self.to_type(real)
+        self.value = self.graph.sum(self.graph.arithmetic("Multiply", self.value, factors), axis)
+        if kind != real:
+            self.value = self.graph.round(self.value)
+        self.to_type(kind)
 
 
 class _Steps:
@@ -205,20 +234,27 @@ class PreProcessSteps(_Steps):
         return self._arithmetic("Divide", "scale", values)
 
     def convert_color(self, dst_format: ColorFormat) -> Self:
-        """Changes the order of the channels."""
+        """Changes the meaning of the channels."""
         wanted = member("dst_format", dst_format, ColorFormat)
+        three = (ColorFormat.RGB, ColorFormat.BGR)
 
         def step(state: _State) -> None:
             if wanted == state.color:
                 return
-            if state.color not in _CHANNELS or wanted not in (ColorFormat.RGB, ColorFormat.BGR):
+            if state.color in PLANES and wanted in (*three, ColorFormat.GRAY):
+                state.from_planes(wanted)
+            elif state.color in three and wanted is ColorFormat.GRAY:
+                state.to_gray()
+            elif state.color in CHANNELS and wanted in three:
+                axis = state.axis("C", "convert_color")
+                own, order = CHANNELS[state.color], CHANNELS[wanted]
+                state.value = state.graph.take(state.value, axis, [own[one] for one in order])
+            else:
                 raise InvalidArgument(
-                    f"convert_color: {state.color.name} cannot become {wanted.name} here; "
-                    "RGB, BGR, RGBX and BGRX can become RGB and BGR"
+                    f"convert_color: {state.color.name} cannot become {wanted.name}; formats of "
+                    "video can become RGB, BGR and GRAY, RGBX and BGRX can become RGB and BGR, "
+                    "and these can become GRAY"
                 )
-            axis = state.axis("C", "convert_color")
-            own, order = _CHANNELS[state.color], _CHANNELS[wanted]
-            state.value = state.graph.take(state.value, axis, [own[one] for one in order])
             state.color = wanted
 
         return self._then(step)
@@ -323,6 +359,7 @@ class InputTensorInfo(_TensorInfo):
         super().__init__()
         self._shape: PartialShape | None = None
         self._color = ColorFormat.UNDEFINED
+        self._sub_names: list[str] = []
         self._spatial: tuple[int | None, int | None] | None = None
 
     def set_shape(self, shape: Any) -> InputTensorInfo:
@@ -335,16 +372,19 @@ class InputTensorInfo(_TensorInfo):
     ) -> InputTensorInfo:
         """What its channels are.
 
+        Args:
+            format: the format; those of several planes make an input of each plane.
+            sub_names: what the planes are called, behind the name of the input.
+
         Raises:
-            InvalidArgument: it is a format of planes.
+            InvalidArgument: there are not as many names as planes.
         """
         color = member("format", format, ColorFormat)
-        if color not in _CHANNELS and color is not ColorFormat.UNDEFINED:
-            raise InvalidArgument(
-                f"set_color_format: {color.name} is not there; RGB, BGR, RGBX and BGRX are "
-                "(openvino.preprocess builds the others, and compile_model takes its model)"
-            )
-        self._color = color
+        count = PLANES[color].tensors if color in PLANES else 1
+        names = [] if sub_names is None else [string("sub_names", one) for one in sub_names]
+        if names and len(names) != (count if count > 1 else 0):
+            raise InvalidArgument(f"sub_names: {color.name} has {count} planes, got {len(names)}")
+        self._color, self._sub_names = color, names
         return self
 
     def set_spatial_static_shape(self, height: int, width: int) -> InputTensorInfo:
@@ -421,6 +461,7 @@ class InputInfo:
             or given._shape is not None
             or given._type is not None
             or not given._layout.empty
+            or given._color in PLANES
         )
 
     def _shape(self, model: list[int | None], layout: Layout, given: Layout) -> list[int | None]:
@@ -437,14 +478,32 @@ class InputInfo:
                 shape = [shape[names.index(one)] for one in wanted]
         for order in reversed(self._steps._orders):
             shape = [shape[order.index(axis)] for axis in range(len(order))]
-        if tensor._color in (ColorFormat.RGBX, ColorFormat.BGRX) and given.has_name("C"):
-            shape[given._of_rank(len(shape)).index("C")] = 4
+        if tensor._color in COUNTS and given.has_name("C"):
+            shape[given._of_rank(len(shape)).index("C")] = COUNTS[tensor._color]
         if tensor._spatial:
             for name, extent in zip("HW", tensor._spatial, strict=True):
                 if not given.has_name(name):
                     raise InvalidArgument(f"spatial shape: the layout {given} has no axis {name}")
                 shape[given._of_rank(len(shape)).index(name)] = extent
         return shape
+
+    def _planes(self, model: list[int | None], layout: Layout) -> list[list[int | None]]:
+        """The extents of each tensor that a program gives for a frame of video."""
+        tensor, form = self._tensor, PLANES[self._tensor._color]
+        if not tensor._layout.empty and tensor._layout != Layout("NHWC"):
+            raise InvalidArgument(f"{tensor._color.name} has the layout NHWC, not {tensor._layout}")
+        if tensor._shape is not None and form.tensors == 1:
+            return [[one.get_length() if one.is_static else None for one in tensor._shape]]
+        extents: dict[str, int | None] = dict.fromkeys("NHW")
+        if tensor._shape is not None:
+            lengths = [one.get_length() if one.is_static else None for one in tensor._shape]
+            extents.update(zip("NHW", lengths, strict=False))
+        elif not layout.empty:
+            names = layout._of_rank(len(model))
+            extents.update({one: model[names.index(one)] for one in "NHW" if one in names})
+        if tensor._spatial:
+            extents.update(zip("HW", tensor._spatial, strict=True))
+        return form.shapes(extents["N"], extents["H"], extents["W"])
 
     def _apply(self, graph: Any, number: int) -> Layout:
         """Puts the steps before the model; returns the layout of what is given."""
@@ -453,7 +512,11 @@ class InputInfo:
         layout = port.node.layout if self._model._layout.empty else self._model._layout
         given = layout if tensor._layout.empty else tensor._layout
         kind = port.element_type if tensor._type is None else tensor._type
-        new = graph.begin_input(number, kind, self._shape(extents, layout, given))
+        if tensor._color in PLANES:
+            given, shapes = Layout("NHWC"), self._planes(extents, layout)
+        else:
+            shapes = [self._shape(extents, layout, given)]
+        new = graph.begin_input(number, kind, shapes, tensor._sub_names)
         state = _State(graph, new, given, extents)
         state.color, state.model_layout = tensor._color, layout
         for step in self._steps._steps:
@@ -497,7 +560,7 @@ class OutputInfo:
         extents = _extents_of(port)
         layout = port.node.layout if self._model._layout.empty else self._model._layout
         value = graph.begin_output(number, port.element_type, extents)
-        state = _State(graph, value, layout, extents)
+        state = _State(graph, [value], layout, extents)
         for step in self._steps._steps:
             step(state)
         if tensor._type is not None:
