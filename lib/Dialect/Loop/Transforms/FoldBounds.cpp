@@ -338,7 +338,7 @@ bool BoundFolding::isNotNegative(const Sum &sum, unsigned depth) {
     return false;
   for (size_t k = 0; k < sum.terms.size(); ++k)
     if (isInBlocks(sum, k, depth)) {
-      needsTrip = true;
+      counted.push_back(getLoopOfNumber(sum.terms[k].first));
       return true;
     }
   for (auto [k, term] : llvm::enumerate(sum.terms)) {
