@@ -174,6 +174,27 @@ MODELS: dict[str, tuple[str, dict[str, tuple[int, ...]]]] = {
         "{ y = LSTM<hidden_size = 256>(x, w, r) }",
         {"x": (40, 1, 200), "w": (1, 1024, 200), "r": (1, 1024, 256)},
     ),
+    # Each thread computes a direction; with four, threads share the steps of both.
+    **{
+        f"two directions of {kind} by {batch}": (
+            f"main (float[T,B,80] x, float[2,{gates * 128},80] w, float[2,{gates * 128},128] r) => "
+            f"(float[T,2,B,128] y, float[2,B,128] h) {{ y, h = {kind}"
+            '<hidden_size = 128, direction = "bidirectional">(x, w, r) }',
+            {
+                "x": (60, batch, 80),
+                "w": (2, gates * 128, 80),
+                "r": (2, gates * 128, 128),
+            },
+        )
+        for kind, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1))
+        for batch in (1, 3)
+    },
+    "bytes times a vector": (
+        "main (float[B,T,S,256] x, float[256,1] w) => (float[B,T,S,1] y) "
+        "{ t = Tanh(x) a, s, z = DynamicQuantizeLinear(t) b, r, q = DynamicQuantizeLinear(w) "
+        "p = MatMulInteger(a, b, z, q) f = Cast<to = 1>(p) u = Mul(s, r) y = Mul(f, u) }",
+        {"x": (1, 40, 33, 256), "w": (256, 1)},
+    ),
     "rows": (
         "main (float[N,M] x, float[M] w) => (float[N,M] y, float[N] m) "
         "{ s = Softmax(x) y = Mul(s, w) ax = Constant<value = int64[1] {1}>() "

@@ -9,7 +9,7 @@
 
 import numpy as np
 
-from loop_models.registry import f32, graph, i64, loop_model, noise, ramp, run
+from loop_models.registry import OrtDiffers, f32, graph, i64, loop_model, noise, ramp, run
 
 
 def _most_worth(weights, worth, capacity):
@@ -260,3 +260,141 @@ def wavelet_packets():
         }> (M, "", x)
     }"""), [run(f"m{m}", {"M": i64(m), "x": noise(64)}, [_packets(noise(64), m)])
             for m in (0, 1, 2, 7)]  # fmt: skip
+
+
+def _replaced(x, m, begins, ends):
+    for begin, end in zip(begins, ends, strict=True):
+        x = np.concatenate([x[:begin], m, x[end:]])
+        m = m * np.float32(0.5)
+    return [x]
+
+
+@loop_model("loop_carried")
+def replaced_parts():
+    """What is between the beginning and the end is replaced by as much, by more or by less."""
+    both = graph("""(float[N] x, float[M] m, int64[T] begins, int64[T] ends) => (float[?] y) {
+        zero = Constant<value = int64[1] {0}>()
+        most = Constant<value = int64[1] {9223372036854775807}>()
+        flat = Constant<value = int64[1] {1}>()
+        half = Constant<value = float {0.5}>()
+        trips = Size(begins)
+        y, n = Loop <body = b (int64 i, bool c, float[P] u, float[M] v) => (bool c, float[P] u1, float[M] v1) {
+            from = Gather(begins, i)
+            to = Gather(ends, i)
+            begin = Reshape(from, flat)
+            end = Reshape(to, flat)
+            front = Slice(u, zero, begin)
+            back = Slice(u, end, most)
+            u1 = Concat<axis = 0>(front, v, back)
+            v1 = Mul(v, half)
+        }> (trips, "", x, m)
+    }""")
+    x, m = noise(12), noise(3, seed=1)
+
+    def places(name, begins, ends):
+        f = {"x": x, "m": m, "begins": i64(begins), "ends": i64(ends)}
+        return run(name, f, _replaced(x, m, begins, ends))
+
+    return both, [
+        places("as_much", [0, 9, 4, 5], [3, 12, 7, 8]),
+        places("none", [], []),
+        places("more", [2, 2, 0], [3, 2, 0]),
+        places("less", [1, 0, 3], [9, 5, 12]),
+        places("changing", [0, 1, 1, 4, 3], [3, 6, 2, 7, 6]),
+        places("beyond", [20, 3, 15], [30, 6, 2]),
+        places("overlapping", [5, 2], [2, 5]),
+    ]
+
+
+@loop_model("loop_carried")
+def overlap_add():
+    """Frames are added to a signal: by ScatterElements, and by what is in front and behind."""
+
+    def expect(frames, y):
+        y = y.copy()
+        for k, frame in enumerate(frames):
+            y[4 * k : 4 * k + len(frame)] += frame
+        return [y, y]
+
+    def one(name, count, width, length):
+        f = {"frames": noise(count, width, seed=3), "y": noise(length)}
+        return run(name, f, expect(**f))
+
+    return graph("""(float[T,W] frames, float[N] y) => (float[N] a, float[?] b) {
+        zero = Constant<value = int64 {0}>()
+        one = Constant<value = int64 {1}>()
+        first = Constant<value = int64[1] {0}>()
+        most = Constant<value = int64[1] {9223372036854775807}>()
+        flat = Constant<value = int64[1] {1}>()
+        four = Constant<value = int64 {4}>()
+        trips = Shape<start = 0, end = 1>(frames)
+        count = Squeeze(trips)
+        width = Shape<start = 1, end = 2>(frames)
+        w = Squeeze(width)
+        places = Range(zero, w, one)
+        a, b = Loop <body = g (int64 i, bool c, float[N] p, float[P] q) => (bool c, float[N] p1, float[P] q1) {
+            frame = Gather(frames, i)
+            from = Mul(i, four)
+            at = Add(places, from)
+            p1 = ScatterElements<axis = 0, reduction = "add">(p, at, frame)
+            begin = Reshape(from, flat)
+            end = Add(begin, width)
+            front = Slice(q, first, begin)
+            middle = Slice(q, begin, end)
+            back = Slice(q, end, most)
+            sum = Add(middle, frame)
+            q1 = Concat<axis = 0>(front, sum, back)
+        }> (count, "", y, y)
+    }"""), [
+        one("some", 5, 8, 24),
+        one("longer", 5, 8, 40),
+        one("single", 3, 1, 9),
+        one("none", 0, 8, 5),
+        run("beyond", {"frames": noise(5, 8), "y": noise(23)}, error=r"(?i)2[23]|out of|range"),
+    ]  # fmt: skip
+
+
+@loop_model("loop_collect", ort=OrtDiffers("values", "ORT has no order with NaN", ("odd",)))
+def blocks_in_order():
+    """Blocks and windows are sorted; of the places nobody reads any. NaN is the largest number."""
+    odd = f32([np.nan, 1, -np.inf, np.inf, -0.0, 2, -3, 0, -np.nan, 5, 5, -1e-40, 1e-40, -7, 7, 0])
+
+    def expect(x):
+        blocks = x[: len(x) // 8 * 8].reshape(-1, 8)
+        down = np.sort(blocks, axis=1)[:, ::-1][:, :3]
+        windows = np.lib.stride_tricks.sliding_window_view(x, 5)
+        return [np.sort(blocks, axis=1), down, np.median(windows, axis=1)]
+
+    def one(name, x):
+        wanted = expect(x)
+        wanted[2] = np.sort(np.lib.stride_tricks.sliding_window_view(x, 5), axis=1)[:, 2]
+        return run(name, {"x": x}, wanted)
+
+    return graph("""(float[N] x) => (float[?,8] up, float[?,3] down, float[?] middle) {
+        eight = Constant<value = int64 {8}>()
+        four = Constant<value = int64 {4}>()
+        n = Size(x)
+        blocks = Div(n, eight)
+        windows = Sub(n, four)
+        flat = Constant<value = int64[1] {1}>()
+        up, down = Loop <body = b (int64 i, bool c) => (bool c, float[8] lowest, float[3] highest) {
+            from = Mul(i, eight)
+            begin = Reshape(from, flat)
+            to = Add(from, eight)
+            end = Reshape(to, flat)
+            block = Slice(x, begin, end)
+            all = Constant<value = int64[1] {8}>()
+            few = Constant<value = int64[1] {3}>()
+            lowest, p = TopK<axis = 0, largest = 0>(block, all)
+            highest, q = TopK<axis = 0>(block, few)
+        }> (blocks, "")
+        middle = Loop <body = w (int64 i, bool c) => (bool c, float m) {
+            begin = Reshape(i, flat)
+            five = Constant<value = int64[1] {5}>()
+            end = Add(begin, five)
+            window = Slice(x, begin, end)
+            best, p = TopK<axis = 0>(window, five)
+            two = Constant<value = int64 {2}>()
+            m = Gather(best, two)
+        }> (windows, "")
+    }"""), [one("odd", odd), one("noise", noise(37)), one("one", noise(8)), one("less", noise(6))]

@@ -22,6 +22,7 @@
 // end (a stack); what is written later may take the place of what was left out.
 
 #include "Growth.h"
+#include "UpdateInPlace.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -615,6 +616,13 @@ private:
   LoopOp growPort(IRRewriter &rewriter, LoopOp loop, unsigned port) {
     if (hasRoom(loop, port))
       return loop;
+    if (updateInPlace(rewriter, loop, port)) {
+      remarkDone(loop.getLoc(), "GrowInPlace",
+                 "a part of carried value #" + Twine(port) +
+                     " is replaced in its place, where it is as long");
+      foldBounds(loop);
+      return loop;
+    }
     std::optional<Growth> growth = findGrowth(rewriter, loop, port);
     if (!growth) {
       if (changesShape(loop, port))

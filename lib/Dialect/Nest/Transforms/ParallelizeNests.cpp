@@ -259,12 +259,10 @@ void NestParallelizer::collectLoops() {
 /// Whether the loops that are shared out may have one iteration together, or
 /// there may be fewer of them than threads.
 bool NestParallelizer::mayBeOne() const {
-  if (findSections(nest))
-    return true;
-  return llvm::all_of(loops, [](scf::ForOp loop) {
-    std::optional<APInt> count = loop.getStaticTripCount();
-    return !count || count->isOne();
-  });
+  return findSections(nest) || llvm::all_of(loops, [](scf::ForOp loop) {
+           std::optional<APInt> count = loop.getStaticTripCount();
+           return !count || count->isOne();
+         });
 }
 
 Value NestParallelizer::countTrips(scf::ForOp loop) {
@@ -524,14 +522,12 @@ LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
 
 /// Whether sections have nests that may be shared out instead of them.
 bool NestParallelizer::isOfNests() {
-  if (!findSections(nest))
-    return false;
-  return anyNested(nest.getBody(), [&](scf::ForOp inner) {
-    if (!inner->hasAttr(kParallelAttrName))
-      return false;
+  auto isWorthThreads = [&](scf::ForOp inner) {
     Work found = estimate.of(inner);
-    return !found.open.empty() || found.known >= largeWork / kAwakeShare;
-  });
+    return inner->hasAttr(kParallelAttrName) &&
+           (!found.open.empty() || found.known >= largeWork / kAwakeShare);
+  };
+  return findSections(nest) && anyNested(nest.getBody(), isWorthThreads);
 }
 
 /// What the runtime is told of the nest, a sum of loopc_rt_nest, with the work

@@ -1,0 +1,29 @@
+//===- UpdateInPlace.h - Parts that replace others --------------*- C++ -*-===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_UPDATEINPLACE_H
+#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_UPDATEINPLACE_H
+
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace loopc::loop {
+
+/// Where what carried value `port` becomes is put together of its beginning,
+/// something else and its end: an insertion into it, if what is between the two
+/// is as long as what is inserted, which the run compares. Returns whether it
+/// was so written.
+///
+///     %y = concat(%x[0:s], %m, %x[e:])
+///     ->  %y = scf.if (s + |m| == e) { insert %m into %x at s }
+///              else { concat(%x[0:s], %m, %x[e:]) }
+bool updateInPlace(mlir::RewriterBase &rewriter, LoopOp loop, unsigned port);
+
+} // namespace loopc::loop
+
+#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_UPDATEINPLACE_H
