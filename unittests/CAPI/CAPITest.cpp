@@ -317,7 +317,7 @@ TEST(CAPI, OptionsRefuseWrongValues) {
   EXPECT_EQ(loopc_compile_options_add_dim(options, "N", 0), 0);
   EXPECT_EQ(loopc_compile_options_add_dim(options, "N", 0), 0);
   EXPECT_NE(loopc_compile_options_add_dim(options, "N", 1), 0);
-  EXPECT_NE(loopc_compile_options_add_dim(options, "M", -1), 0);
+  EXPECT_NE(loopc_compile_options_add_dim(options, "M", -2), 0);
   EXPECT_NE(loopc_compile_options_add_dim(options, "", 1), 0);
   int64_t shape[] = {-1, 3}, bad[] = {-2};
   EXPECT_EQ(loopc_compile_options_add_shape(options, "x", shape, 2), 0);
