@@ -619,8 +619,7 @@ private:
     if (updateInPlace(rewriter, loop, port)) {
       remarkDone(loop.getLoc(), "GrowInPlace",
                  "a part of carried value #" + Twine(port) +
-                     " is replaced in its place, where it is as long");
-      foldBounds(loop);
+                     " is replaced in its place");
       return loop;
     }
     std::optional<Growth> growth = findGrowth(rewriter, loop, port);

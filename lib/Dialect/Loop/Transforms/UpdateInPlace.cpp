@@ -11,9 +11,9 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -33,6 +33,13 @@ static tensor::ExtractSliceOp getSlice(tensor::InsertSliceOp part, Value value,
     if (static_cast<int64_t>(k) != axis && !isZeroInteger(offset))
       return {};
   return slice;
+}
+
+/// True for a constant, and selections that constants decide.
+static bool isTrue(Value value) {
+  if (auto select = value.getDefiningOp<arith::SelectOp>())
+    return isTrue(select.getCondition()) && isTrue(select.getTrueValue());
+  return matchPattern(value, m_One());
 }
 
 bool loop::updateInPlace(RewriterBase &rewriter, LoopOp loop, unsigned port) {
@@ -72,11 +79,15 @@ bool loop::updateInPlace(RewriterBase &rewriter, LoopOp loop, unsigned port) {
   };
   Value end = sum(middle.getMixedOffsets()[*axis], sizeOf(middle, *axis));
   Value length = value(tensor::getMixedSize(b, b.getLoc(), carried, *axis));
-  Value replaces = equal(value(middle.getMixedOffsets()[*axis]),
-                         value(sizeOf(all.parts[0], *axis)));
+  // Selections, as what bounds decide within an iteration alone stays where
+  // branches ask for it.
+  Value never = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
+  Value replaces = arith::ConstantIntOp::create(b, b.getI1Type(), 1);
   auto require = [&](Value x, Value y) {
-    replaces = arith::AndIOp::create(b, replaces, equal(x, y));
+    replaces = arith::SelectOp::create(b, equal(x, y), replaces, never);
   };
+  require(value(middle.getMixedOffsets()[*axis]),
+          value(sizeOf(all.parts[0], *axis)));
   require(end, value(from));
   require(end, value(all.last().getMixedOffsets()[*axis]));
   require(sum(from, sizeOf(all.last(), *axis)), length);
@@ -86,29 +97,16 @@ bool loop::updateInPlace(RewriterBase &rewriter, LoopOp loop, unsigned port) {
     if (k != *axis)
       require(value(sizeOf(middle, k)),
               value(tensor::getMixedSize(b, b.getLoc(), carried, k)));
+  foldBounds(loop);
+  if (!isTrue(replaces))
+    return false;
   Type type = all.last().getType();
-  auto branch = scf::IfOp::create(b, type, replaces, /*withElse=*/true);
-  b.setInsertionPointToStart(branch.thenBlock());
   Value place = carried;
   if (place.getType() != type)
     place = tensor::CastOp::create(b, type, place);
   Value updated = tensor::InsertSliceOp::create(
       b, middle.getSource(), place, middle.getMixedOffsets(),
       middle.getMixedSizes(), middle.getMixedStrides());
-  scf::YieldOp::create(b, updated);
-  b.setInsertionPointToStart(branch.elseBlock());
-  // With the empty tensor and the slices, so that nothing is made or read where
-  // it is not needed.
-  SmallVector<Operation *> moved{front, behind,
-                                 all.parts[0].getDest().getDefiningOp()};
-  llvm::append_range(moved, all.parts);
-  auto yield = scf::YieldOp::create(b, all.last().getResult());
-  Value whole = all.last().getResult();
-  rewriter.replaceUsesWithIf(whole, branch.getResult(0), [&](OpOperand &use) {
-    return use.getOwner() != yield;
-  });
-  for (Operation *op : moved)
-    if (isa<tensor::InsertSliceOp>(op) || op->hasOneUse())
-      op->moveBefore(yield);
+  rewriter.replaceOp(all.last(), updated);
   return true;
 }

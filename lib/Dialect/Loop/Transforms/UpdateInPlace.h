@@ -16,12 +16,11 @@ namespace loopc::loop {
 
 /// Where what carried value `port` becomes is put together of its beginning,
 /// something else and its end: an insertion into it, if what is between the two
-/// is as long as what is inserted, which the run compares. Returns whether it
-/// was so written.
+/// is seen to be as long as what is inserted. Returns whether it was so
+/// written.
 ///
-///     %y = concat(%x[0:s], %m, %x[e:])
-///     ->  %y = scf.if (s + |m| == e) { insert %m into %x at s }
-///              else { concat(%x[0:s], %m, %x[e:]) }
+///     %y = concat(%x[0:s], %m, %x[e:])    // e == s + |m|
+///     ->  %y = insert %m into %x at s
 bool updateInPlace(mlir::RewriterBase &rewriter, LoopOp loop, unsigned port);
 
 } // namespace loopc::loop
