@@ -105,7 +105,7 @@ def make_archive(wheel: pathlib.Path, out: pathlib.Path, when: int) -> pathlib.P
     with (
         zipfile.ZipFile(wheel) as packed,
         made.open("wb") as file,
-        gzip.GzipFile("", "wb", fileobj=file, mtime=when) as stream,
+        gzip.GzipFile("", "wb", 6, fileobj=file, mtime=when) as stream,
         tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as tar,
     ):
         for text in TEXTS:
