@@ -45,7 +45,7 @@ LICENCES = {
     "zlib": "Zlib",
 }
 #: Debian packages whose headers are compiled into loopc, or that are linked by a name alone.
-BY_NAME = ("libxxhash-dev", "zlib1g-dev")
+BY_NAME = ("libxxhash-dev", "libzstd1", "zlib1g-dev")
 #: Libraries that the build links and a wheel does not have (utils/standalone.py).
 LEFT_OUT = ("libtiff",)
 #: Python packages whose sources are compiled into loopc.
