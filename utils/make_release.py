@@ -105,7 +105,7 @@ def make_archive(wheel: pathlib.Path, out: pathlib.Path, when: int) -> pathlib.P
     with (
         zipfile.ZipFile(wheel) as packed,
         made.open("wb") as file,
-        gzip.GzipFile("", "wb", fileobj=file, mtime=when) as stream,
+        gzip.GzipFile("", "wb", 6, fileobj=file, mtime=when) as stream,
         tarfile.open(fileobj=stream, mode="w", format=tarfile.GNU_FORMAT) as tar,
     ):
         for text in TEXTS:
@@ -134,7 +134,8 @@ def describe(file: pathlib.Path) -> str:
         _, _, python, abi, system = file.stem.split("-")
         number = f"3.{python.removeprefix('cp3')}"
         later = " and later" if abi == "abi3" else ""
-        return f"Python {number}{later}, {system.replace('manylinux_', 'Linux with glibc ')}"
+        _, two, minor, machine = system.split("_", 3)
+        return f"Python {number}{later}, Linux with glibc {two}.{minor} or later, {machine}"
     if file.name.endswith(".tar.gz"):
         return "commands, libraries, headers and CMake files, for programs of C and C++"
     return "the software bill of materials (SPDX)"

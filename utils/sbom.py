@@ -44,35 +44,34 @@ LICENCES = {
     "xxhash": "BSD-2-Clause",
     "zlib": "Zlib",
 }
-#: Debian packages whose headers are compiled into loopc.
-HEADERS = ("libxxhash-dev",)
+#: Debian packages whose headers are compiled into loopc, or that are linked by a name alone.
+BY_NAME = ("libxxhash-dev", "libzstd1", "zlib1g-dev")
+#: Libraries that the build links and a wheel does not have (utils/standalone.py).
+LEFT_OUT = ("libtiff",)
 #: Python packages whose sources are compiled into loopc.
 SOURCES = ("onnx", "nanobind")
 #: What the wheel wants beside it, and pip installs.
 WANTED = ("numpy", "ml_dtypes")
 
 
-def _debian(files: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The Debian source packages of files or packages: name, version, and the package."""
+def _debian(files: Iterable[str], packages: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The Debian source packages of files and packages: name, version, and a package."""
+    paths = {path for file in files for path in (file, os.path.realpath(file))}
+    owners = _asked("-S", *sorted(paths))
+    known = {line.partition(": ")[0].split(",")[0] for line in owners if ": " in line}
+    form = "${source:Package} ${Version} ${binary:Package}\\n"
     found: dict[str, dict[str, str]] = {}
-    for file in sorted(set(files)):
-        package = file
-        if file.startswith("/"):
-            paths = {file, os.path.realpath(file)}
-            done = subprocess.run(
-                ["dpkg-query", "-S", *sorted(paths)], capture_output=True, text=True, check=False
-            )
-            if not done.stdout:
-                continue
-            package = done.stdout.partition(": ")[0].split(",")[0]
-        form = "${source:Package} ${Version} ${binary:Package}"
-        shown = subprocess.run(
-            ["dpkg-query", "-W", f"-f={form}", package], capture_output=True, text=True, check=False
-        )
-        if shown.returncode == 0:
-            name, number, binary = shown.stdout.split()
-            found[name] = {"name": name, "version": number, "package": binary}
+    for line in _asked("-W", f"-f={form}", *sorted({*known, *packages})):
+        name, number, binary = line.split()
+        found[name] = {"name": name, "version": number, "package": binary}
     return found
+
+
+def _asked(*arguments: str) -> list[str]:
+    """What dpkg-query prints; it leaves out what it does not know."""
+    command = ["dpkg-query", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.splitlines()
 
 
 def linked_files(build: pathlib.Path) -> list[str]:
@@ -85,6 +84,7 @@ def linked_files(build: pathlib.Path) -> list[str]:
                 for argument in link_command(build, target)
                 if re.search(r"^/.*\.(a|so[.\d]*)$", argument)
                 and not pathlib.Path(argument).is_relative_to(build)
+                and not pathlib.Path(argument).name.startswith(LEFT_OUT)
             }
     return sorted(found)
 
@@ -128,7 +128,7 @@ def make_sbom(build: pathlib.Path, created: datetime.datetime) -> dict[str, Any]
         ["c++", "-print-file-name=libstdc++.a"], capture_output=True, text=True, check=True
     ).stdout.strip()
     parts = []
-    debian = _debian([*linked_files(build), static_cxx, *HEADERS])
+    debian = _debian([*linked_files(build), static_cxx], BY_NAME)
     for row in sorted(debian.values(), key=lambda row: row["name"]):
         purl = f"pkg:deb/debian/{row['name']}@{row['version']}?arch=source"
         said = f"the Debian package {row['package']} and others of this source"
