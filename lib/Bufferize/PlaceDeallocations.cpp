@@ -186,16 +186,61 @@ private:
       hasFailed = true;
       return value;
     }
-    SmallVector<Value> sizes;
-    for (int64_t axis = 0; axis < type.getRank(); ++axis)
-      if (type.isDynamicDim(axis))
-        sizes.push_back(memref::DimOp::create(b, value, axis));
-    auto fresh = MemRefType::get(type.getShape(), type.getElementType());
-    Value copy = memref::AllocOp::create(b, fresh, sizes);
+    Value copy = allocateLike(b, value, type);
     memref::CopyOp::create(b, value, copy);
     ++copies;
-    return fresh == type ? copy
-                         : memref::CastOp::create(b, type, copy).getResult();
+    return copy;
+  }
+
+  /// A buffer of `type` with the extents of `value`. Where elements lie in a
+  /// way that the type tells, as those of a part of a buffer do, they lie so.
+  static Value allocateLike(ImplicitLocOpBuilder &b, Value value,
+                            MemRefType type) {
+    auto gapless = MemRefType::get(type.getShape(), type.getElementType());
+    if (gapless == type || memref::CastOp::areCastCompatible(gapless, type)) {
+      SmallVector<Value> sizes;
+      for (int64_t axis = 0; axis < type.getRank(); ++axis)
+        if (type.isDynamicDim(axis))
+          sizes.push_back(memref::DimOp::create(b, value, axis));
+      Value fresh = memref::AllocOp::create(b, gapless, sizes);
+      return gapless == type
+                 ? fresh
+                 : memref::CastOp::create(b, type, fresh).getResult();
+    }
+    auto constant = [&](int64_t number) -> Value {
+      return arith::ConstantIndexOp::create(b, number);
+    };
+    auto [strides, offset] = type.getStridesAndOffset();
+    SmallVector<OpFoldResult> sizes =
+        memref::getMixedSizes(b, b.getLoc(), value);
+    SmallVector<OpFoldResult> steps(sizes.size());
+    // How far elements lie behind the first one, and in front of it; a stride
+    // that is open is behind all of the axes within.
+    Value next = constant(1), behind = constant(0), before = constant(0);
+    for (int64_t axis = type.getRank(); axis-- > 0;) {
+      bool isKnown = ShapedType::isStatic(strides[axis]);
+      Value size = getValueOrCreateConstantIndexOp(b, b.getLoc(), sizes[axis]);
+      Value step = isKnown ? constant(strides[axis]) : next;
+      steps[axis] = getAsOpFoldResult(step);
+      Value &sum = isKnown && strides[axis] < 0 ? before : behind;
+      Value last = b.createOrFold<arith::MaxSIOp>(
+          b.createOrFold<arith::SubIOp>(size, constant(1)), constant(0));
+      sum = b.createOrFold<arith::AddIOp>(
+          sum, b.createOrFold<arith::MulIOp>(last, step));
+      if (!isKnown || strides[axis] != 0)
+        next = b.createOrFold<arith::MulIOp>(
+            isKnown ? constant(std::abs(strides[axis])) : step, size);
+    }
+    Value begin = ShapedType::isStatic(offset)
+                      ? constant(offset)
+                      : b.createOrFold<arith::SubIOp>(constant(0), before);
+    Value room = b.createOrFold<arith::AddIOp>(
+        b.createOrFold<arith::AddIOp>(begin, behind), constant(1));
+    Value fresh = memref::AllocOp::create(
+        b, MemRefType::get({ShapedType::kDynamic}, type.getElementType()),
+        room);
+    return memref::ReinterpretCastOp::create(
+        b, type, fresh, getAsOpFoldResult(begin), sizes, steps);
   }
 
   /// `value` where `flag` says that it is owned, else a copy.

@@ -77,15 +77,13 @@ static bool isBranch(Operation *op) {
   return branch && givesTensors(op) && findComparisons(branch.getCondition());
 }
 
-/// True for what computes element by element, or has elements in another shape.
-/// What is inserted ends a chain: it is computed in its place in either
-/// version, or in none.
+/// True for what computes element by element, or moves elements.
 static bool isLink(Operation *op) {
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
     return generic.hasPureTensorSemantics() && givesTensors(op) &&
            generic.getNumParallelLoops() == generic.getNumLoops();
-  return isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::ExpandShapeOp,
-             tensor::CollapseShapeOp>(op) &&
+  return isa<tensor::CastOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
+             tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
          givesTensors(op);
 }
 
@@ -212,10 +210,13 @@ SmallVector<Chain> ChainFinder::find() {
   return std::move(chains);
 }
 
-/// True where a branch is between operations that compute, and none behind a
-/// product, which what follows would be kept from.
+/// True where a branch is between operations that compute, or in front of some
+/// whose results are put together, which are computed in their places then; and
+/// none behind a product, which what follows would be kept from.
 bool ChainVersion::match() {
-  bool isBetween = false;
+  bool isBetween = llvm::any_of(chain.links, [](Operation *link) {
+    return isa<tensor::InsertSliceOp>(link);
+  });
   for (Operation *link : chain.links) {
     auto branch = dyn_cast<scf::IfOp>(link);
     if (!branch)

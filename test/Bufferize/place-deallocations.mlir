@@ -382,3 +382,24 @@ func.func @again(%p: i1) {
   }
   return
 }
+
+// A part of a buffer that is yielded beside it is copied to where its type says
+// that it lies: behind two rows, and between others.
+// CHECK-LABEL: func @yielded_part(
+// CHECK: %[[PART:.*]] = memref.subview
+// CHECK: %[[ROOM:.*]] = memref.alloc(%{{.*}}) : memref<?xf32>
+// CHECK: %[[COPY:.*]] = memref.reinterpret_cast %[[ROOM]] to offset: [8], sizes: [%{{.*}}, 1, 4], strides: [12, 4, 1]
+// CHECK: memref.copy %[[PART]], %[[COPY]]
+// CHECK: scf.yield %[[COPY]]
+func.func @yielded_part(%c: i1, %n: index) -> (memref<?x1x4xf32, strided<[12, 4, 1], offset: 8>>, memref<?x3x4xf32>) {
+  %r:2 = scf.if %c -> (memref<?x1x4xf32, strided<[12, 4, 1], offset: 8>>, memref<?x3x4xf32>) {
+    %a = memref.alloc(%n) : memref<?x3x4xf32>
+    %s = memref.subview %a[0, 2, 0] [%n, 1, 4] [1, 1, 1] : memref<?x3x4xf32> to memref<?x1x4xf32, strided<[12, 4, 1], offset: 8>>
+    scf.yield %s, %a : memref<?x1x4xf32, strided<[12, 4, 1], offset: 8>>, memref<?x3x4xf32>
+  } else {
+    %a = memref.alloc(%n) : memref<?x3x4xf32>
+    %s = memref.subview %a[0, 2, 0] [%n, 1, 4] [1, 1, 1] : memref<?x3x4xf32> to memref<?x1x4xf32, strided<[12, 4, 1], offset: 8>>
+    scf.yield %s, %a : memref<?x1x4xf32, strided<[12, 4, 1], offset: 8>>, memref<?x3x4xf32>
+  }
+  return %r#0, %r#1 : memref<?x1x4xf32, strided<[12, 4, 1], offset: 8>>, memref<?x3x4xf32>
+}

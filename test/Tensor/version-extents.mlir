@@ -154,3 +154,35 @@ func.func @product(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %y: tensor<?x?xf32>
   } -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// What is inserted into a larger tensor is computed there, if no branch is
+// between.
+// CHECK-LABEL: func @inserted(
+// CHECK: scf.if
+// CHECK-NEXT: tensor.empty
+// CHECK-NEXT: linalg.generic
+// CHECK: tensor.insert_slice
+// CHECK-NEXT: scf.yield
+// CHECK: } else {
+// CHECK: scf.if
+// CHECK: tensor.insert_slice
+func.func @inserted(%x: tensor<?xf32>, %all: tensor<?xf32>, %n: index, %p: index) -> tensor<?xf32> {
+  %same = arith.cmpi eq, %n, %p : index
+  %e = tensor.empty(%p) : tensor<?xf32>
+  %x1 = scf.if %same -> (tensor<?xf32>) {
+    scf.yield %x : tensor<?xf32>
+  } else {
+    scf.yield %e : tensor<?xf32>
+  }
+  %a = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]} ins(%x1 : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%u: f32, %o: f32):
+    %s = arith.negf %u : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+  %r = tensor.insert_slice %a into %all[0] [%p] [1] : tensor<?xf32> into tensor<?xf32>
+  return %r : tensor<?xf32>
+}

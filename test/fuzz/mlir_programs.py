@@ -31,8 +31,6 @@ FLOATS = {"addf": np.add, "subf": np.subtract, "maximumf": np.maximum, "minimumf
 INTEGERS = {"addi": np.add, "subi": np.subtract, "maxsi": np.maximum, "minsi": np.minimum}
 #: More trips than any of these loops makes.
 MOST_TRIPS = 300
-
-
 #: How many sets of inputs a program has.
 SETS = 6
 
@@ -376,26 +374,31 @@ class _Generator:
             return
         kind = x.type
         y = self.pick(block, lambda v: v.type == kind) or x
-        sizes = [self.random.randrange(1, extent + 1) for extent in x.shape]
-        kept = [size for size in sizes if size != 1 or self.chance(0.5)]
-        part = tensor_type(x.elem, kept)
+        sizes, cut_from = self.cutting(x, repeats=self.chance(0.2))
         target, put_at = self.place(x.shape, sizes)
-        source, cut_at = self.place(x.shape, sizes, repeats=self.chance(0.2))
 
         def put(some: Array, tensor: Array) -> Array:
             made = tensor.copy()
             made[target] = some.reshape(sizes)
             return made
 
-        def take(tensor: Array) -> Array:
-            return tensor[source].reshape(kept)
-
-        line = f"tensor.extract_slice {{}}{cut_at} : {kind} to {part}"
-        cut = self.emit(block, line, x.elem, kept, part, take, x)
+        cut = cut_from(block, x)
         if self.chance(0.5):
             block.values.append(cut)
-        line = f"tensor.insert_slice {{}} into {{}}{put_at} : {part} into {kind}"
+        line = f"tensor.insert_slice {{}} into {{}}{put_at} : {cut.type} into {kind}"
         block.values.append(self.emit(block, line, x.elem, x.shape, kind, put, cut, y))
+
+    def cutting(
+        self, x: Value, repeats: bool = False
+    ) -> tuple[list[int], Callable[[Block, Value], Value]]:
+        """The extents of a part, and what cuts it out of a tensor as `x` is in a block."""
+        sizes = [self.random.randrange(1, extent + 1) for extent in x.shape]
+        kept = [size for size in sizes if size != 1 or self.chance(0.5)]
+        part = tensor_type(x.elem, kept)
+        source, at = self.place(x.shape, sizes, repeats)
+        line = f"tensor.extract_slice {{}}{at} : {x.type} to {part}"
+        take: Callable[[Array], Array] = lambda y: y[source].reshape(kept)  # noqa: E731
+        return sizes, lambda block, y: self.emit(block, line, x.elem, kept, part, take, y)
 
     def cast(self, block: Block, x: Value, dims: Sequence[int | str]) -> Value:
         """The tensor with other dimensions said."""
@@ -425,7 +428,7 @@ class _Generator:
         return ["?" if self.chance(doubt) else extent for extent in shape]
 
     def branch(self, block: Block) -> None:
-        """An scf.if of one or two results."""
+        """An scf.if of one or two results, and at times a part of one."""
         condition = self.flag(block)
         wanted = [v for _ in range(2) if (v := self.pick(block, lambda v: True))]
         if not wanted:
@@ -437,6 +440,12 @@ class _Generator:
             self.fill(inner, self.random.randrange(3))
             sides.append((inner, [self.alike(inner, value) for value in wanted]))
         self.depth -= 1
+        known = [k for k, v in enumerate(wanted) if v.shape and "?" not in v.type]
+        if known and self.chance(0.3):
+            cut = self.cutting(wanted[number := self.random.choice(known)])[1]
+            for inner, yields in sides:
+                yields.append(cut(inner, yields[number]))
+            wanted.append(sides[0][1][-1])
         name = self.fresh()
         results = [dataclasses.replace(v, name=f"{name}#{k}") for k, v in enumerate(wanted)]
         kinds = ", ".join(value.type for value in wanted)
@@ -660,12 +669,30 @@ class _Loop:
             )
         )
         self.block.values += states
+        for row, result, kind in zip(rows, results, kinds, strict=True):
+            if row.length is None and maker.chance(0.3) and not self.condition:
+                self.read_again(row, result, kind)
         if maker.depth == 1:
             # How long they are the run knows: they are outputs, and no operands.
             maker.rows += [
                 Value(result, row.value.elem, (), kind)
                 for row, result, kind in zip(rows, results, kinds, strict=True)
             ]
+
+    def read_again(self, row: Collected, result: str, kind: str) -> None:
+        """Another loop, as often as this one, reads the rows and has them at an end anew."""
+        assert self.count
+        name, x, axis = self.maker.fresh(), row.value, f"axis {row.axis}"
+        n, part = name[1:], tensor_type(x.elem, x.dims)
+        self.block.lines.append(
+            f"{name} = loop.loop (%i{n} : i64, %c{n} : i1) trips({self.count.name} : "
+            f"{self.count.type}) slices(%p{n} = {result} : {kind} {axis} -> {part}) "
+            f"collect({kind} {axis} reverse) {{\n"
+            f"loop.yield while(%c{n} : i1) collect(%p{n} : {part})\n}}"
+        )
+        self.block.program.append(lambda env: env.update({name: np.flip(env[result], row.axis)}))
+        if self.maker.depth == 1:
+            self.maker.rows.append(Value(name, x.elem, (), kind))
 
     def text(
         self,
@@ -754,8 +781,7 @@ class _Loop:
             made = np.flip(made, row.axis)
         if row.length is None:
             return made
-        missing = int(env[row.length.name]) - len(values)
-        if missing < 0:
+        if (missing := int(env[row.length.name]) - len(values)) < 0:
             raise RunError("more trips than the length")
         return np.pad(made, [(0, missing * (k == row.axis)) for k in range(made.ndim)])
 
@@ -771,5 +797,4 @@ def _product(one: Array, other: Array) -> Array:
 
 
 def _clause(word: str, parts: Any) -> str:
-    text = ", ".join(parts)
-    return f" {word}({text})" if text else ""
+    return f" {word}({text})" if (text := ", ".join(parts)) else ""

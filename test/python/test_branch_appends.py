@@ -17,6 +17,7 @@ from collections.abc import Callable
 import loopc
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 import test_kernels as kernels
 from test_kernels import Gpu
@@ -261,3 +262,26 @@ def test_doubled_again_and_again(in_branch: bool) -> None:
     session = loopc.InferenceSession(model.SerializeToString())
     (z,) = session.run(None, {"M": np.array(3, np.int64), "x": np.zeros(0, np.float32)})
     assert z.shape == (0,)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_value_and_a_part_of_it(level, count):
+    """Both branches give a tensor and rows of it, which begin at a known place."""
+    model = onnx.parser.parse_model("""<ir_version: 9, opset_import: ["" : 18]>
+        g (bool c, float[N, 3, 4] x) => (float[N, 1, 4] s, float[N, 3, 4] y) {
+          b = Constant<value = int64[1] {2}>() e = Constant<value = int64[1] {3}>()
+          a = Constant<value = int64[1] {1}>()
+          s, y = If(c) <
+            then_branch = t () => (float[N, 1, 4] s1, float[N, 3, 4] y1) {
+              y1 = Abs(x) s1 = Slice(y1, b, e, a) },
+            else_branch = f () => (float[N, 1, 4] s2, float[N, 3, 4] y2) {
+              y2 = Neg(x) s2 = Slice(y2, b, e, a) }> }""")
+    session = loopc.InferenceSession(
+        model.SerializeToString(), loopc.SessionOptions(opt_level=level)
+    )
+    x = np.arange(-12, 12 * (count - 1), dtype=np.float32).reshape(count, 3, 4)
+    for chosen, want in ((True, abs(x)), (False, -x)):
+        part, whole = session.run(None, {"c": np.array(chosen), "x": x})
+        np.testing.assert_array_equal(part, want[:, 2:3])
+        np.testing.assert_array_equal(whole, want)

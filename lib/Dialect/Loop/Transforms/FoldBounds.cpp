@@ -486,16 +486,24 @@ void BoundFolding::replace(Operation *op, Value value) {
   ++numReplaced;
 }
 
+/// True if no branch asks for `condition` within its iteration: what a branch
+/// guards may be moved before the loop where it is none.
+static bool guardsNothing(Operation *condition) {
+  return llvm::all_of(condition->getUsers(), [](Operation *user) {
+    if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(user))
+      return guardsNothing(user);
+    return isa<CheckOp, arith::SelectOp>(user) ||
+           (isa<scf::YieldOp>(user) && isa<scf::ForOp>(user->getParentOp()));
+  });
+}
+
 void BoundFolding::visitCompare(arith::CmpIOp compare) {
   if (!isNumber(compare.getLhs().getType()) || compare->use_empty())
     return;
   std::optional<bool> decided = decide(compare);
   if (!decided)
     return;
-  // What a branch guards may be moved before the loop where it is none.
-  bool isChecked = llvm::all_of(compare->getUsers(),
-                                llvm::IsaPred<CheckOp, arith::SelectOp>);
-  if (!needsTrip() || isChecked)
+  if (!needsTrip() || guardsNothing(compare))
     replace(compare, constant(compare, *decided));
 }
 

@@ -311,81 +311,14 @@ static Interval rangeOf(Value value, unsigned depth) {
   return {};
 }
 
-/// True if all numbers from `begin` on, `size` of them, are those of an axis of
-/// `extent`, which is known.
-static bool isInside(Interval begin, int64_t size, int64_t extent) {
-  return ShapedType::isStatic(extent) && begin.low >= 0 &&
-         begin.high <= extent - size;
-}
-
-/// True if every index is one of its axis, which is known, or one that `isFine`
-/// answers for.
-static bool areInside(
-    ValueRange indices, RankedTensorType type,
-    llvm::function_ref<bool(Value)> isFine = [](Value) { return false; }) {
+/// True if every index is one of its axis, which is known.
+static bool areInside(ValueRange indices, RankedTensorType type) {
   return llvm::all_of(llvm::enumerate(indices), [&](auto it) {
-    return isInside(rangeOf(it.value()), 1, type.getDimSize(it.index())) ||
-           isFine(it.value());
+    int64_t extent = type.getDimSize(it.index());
+    Interval range = rangeOf(it.value());
+    return ShapedType::isStatic(extent) && range.low >= 0 &&
+           range.high < extent;
   });
-}
-
-/// True if no part of a known extent may begin beyond its axis of `whole`. An
-/// open extent is cut off at the end of the axis by who computes it.
-static bool areSlicesInside(OffsetSizeAndStrideOpInterface slice,
-                            RankedTensorType whole) {
-  for (auto [axis, offset, size, stride] :
-       llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(),
-                       slice.getMixedStrides())) {
-    std::optional<int64_t> known = getConstantIntValue(size);
-    int64_t extent = whole.getDimSize(axis);
-    if (!known || *known == 0 ||
-        (getConstantIntValue(offset) && ShapedType::isStatic(extent)))
-      continue;
-    auto begin = dyn_cast<Value>(offset);
-    if (!begin || !isConstantIntValue(stride, 1) ||
-        !isInside(rangeOf(begin), *known, extent))
-      return false;
-  }
-  return true;
-}
-
-/// True if elements of `value` that are known to be there are: no slice of a
-/// known extent begins at a number that may be beyond its source.
-static bool isSlicedInside(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-      if (!areSlicesInside(slice, slice.getSourceType()))
-        return false;
-    } else if (!isa<tensor::CastOp, tensor::ExpandShapeOp,
-                    tensor::CollapseShapeOp>(op)) {
-      break;
-    }
-    value = op->getOperand(0);
-  }
-  return true;
-}
-
-/// True if `op` accesses no elements by numbers that come from elsewhere, and
-/// may lead beyond its tensors. What it computes of the numbers of its elements
-/// is right for all of these.
-static bool needsNoTrip(Operation *op) {
-  auto isElements = [](Value index) {
-    return isa<linalg::LinalgOp>(index.getParentRegion()->getParentOp());
-  };
-  if (auto extract = dyn_cast<tensor::ExtractOp>(op))
-    return areInside(extract.getIndices(), extract.getTensor().getType(),
-                     isElements);
-  if (auto insert = dyn_cast<tensor::InsertOp>(op))
-    return areInside(insert.getIndices(), insert.getDest().getType(),
-                     isElements);
-  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op);
-      insert && !areSlicesInside(insert, insert.getDestType()))
-    return false;
-  // Views and extents touch no elements.
-  return isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-             tensor::ReshapeOp, tensor::ExtractSliceOp, tensor::DimOp,
-             tensor::RankOp>(op) ||
-         llvm::all_of(op->getOperands(), isSlicedInside);
 }
 
 /// True if the numbers that lead `op` to elements do not lead it beyond its
@@ -580,6 +513,6 @@ bool loopc::mayRunBeforeLoop(Operation *op, LoopLikeOpInterface loop,
                              Operation *check) {
   if (check && check->isBeforeInBlock(op))
     return mayRunBeforeChecks(op);
-  return (isSafeToSpeculate(op) && allNested(op, needsNoTrip)) ||
+  return isSafeToSpeculate(op) ||
          (runsForSure(loop) && isMemoryEffectFree(op) && isSpeculatable(op));
 }

@@ -251,34 +251,3 @@ func.func @narrow_sum(%n: i64, %x: i8, %y: tensor<256xf32>, %ok: i1) -> f32 {
   }
   return %r : f32
 }
-
-// An element, or a row, that only an iteration reads may not be there where
-// there is none. Places that are known are.
-// CHECK-LABEL: func @places(
-// CHECK: tensor.extract %{{.*}}[%{{.*}}] : tensor<4xf32>
-// CHECK: loop.loop
-// CHECK: tensor.extract %{{.*}}[%{{.*}}] : tensor<?xf32>
-// CHECK: linalg.generic
-// CHECK: loop.yield
-func.func @places(%n: i64, %x: tensor<?xf32>, %rows: tensor<?x4xf32>, %known: tensor<4xf32>, %r0: tensor<4xf32>) -> (f32, tensor<4xf32>) {
-  %zero = arith.constant 0.0 : f32
-  %c1 = arith.constant 1 : i64
-  %two = arith.constant 2 : index
-  %m = arith.subi %n, %c1 : i64
-  %k = arith.index_cast %m : i64 to index
-  %e = tensor.empty() : tensor<4xf32>
-  %r:2 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %zero : f32, %b = %r0 : tensor<4xf32>) {
-    %v = tensor.extract %x[%k] : tensor<?xf32>
-    %w = tensor.extract %known[%two] : tensor<4xf32>
-    %s = arith.addf %v, %w : f32
-    %t = arith.addf %a, %s : f32
-    %row = tensor.extract_slice %rows[%k, 0] [1, 4] [1, 1] : tensor<?x4xf32> to tensor<4xf32>
-    %u = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%row : tensor<4xf32>) outs(%e : tensor<4xf32>) {
-    ^bb0(%in: f32, %o: f32):
-      %q = arith.negf %in : f32
-      linalg.yield %q : f32
-    } -> tensor<4xf32>
-    loop.yield while(%c : i1) carried(%t, %u : f32, tensor<4xf32>)
-  }
-  return %r#0, %r#1 : f32, tensor<4xf32>
-}

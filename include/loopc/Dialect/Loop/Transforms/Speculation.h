@@ -55,10 +55,7 @@ bool mayRunBeforeChecks(mlir::Operation *op);
 
 /// True if `op`, of the body of `loop`, may run before `loop`; `check` is the
 /// first check in the body, or null. A loop that runs for sure would have run
-/// what stands in front of its checks. Before one that may not run no index,
-/// and no slice of a known extent, may lead beyond its tensor, whatever numbers
-/// from outside they are computed from; what a body reads by numbers of its
-/// elements is right for all of these.
+/// what stands in front of its checks.
 bool mayRunBeforeLoop(mlir::Operation *op, mlir::LoopLikeOpInterface loop,
                       mlir::Operation *check);
 
