@@ -91,7 +91,6 @@ private:
   bool isAtLeast(const Number &more, const Number &less);
   Bounds boundsOf(Value atom, bool isLower);
   Bounds boundsOfIteration(Value atom, bool isLower);
-  bool needsTrip() const { return !counted.empty(); }
   bool mayFold(const Sum &sum);
   std::optional<bool> isLess(const Number &a, const Number &b, bool isSigned,
                              bool orEqual);
@@ -109,8 +108,8 @@ private:
   /// terms.
   using Key = std::vector<std::pair<const void *, int64_t>>;
   std::map<Key, SmallVector<Value, 1>> known;
-  /// The loops that a proof has counted on to run.
-  SmallVector<Operation *, 4> counted;
+  /// Whether a proof has counted on the loop to run, and what is left of it.
+  bool needsTrip = false;
   unsigned steps = 0;
   /// How far away from what is folded, in the operands of its operands.
   unsigned outside = 0;
@@ -222,10 +221,10 @@ Number BoundFolding::numberOf(Operation *op) {
       return a;
   } else if (isa<arith::RemSIOp, arith::RemUIOp>(op)) {
     // It may be asked for within a proof.
-    llvm::SaveAndRestore keepCounted(counted);
+    llvm::SaveAndRestore keepTrip(needsTrip);
     llvm::SaveAndRestore keepSteps(steps);
     auto isCount = [&](const Number &number) {
-      return isAtLeast(number, Number()) && !needsTrip();
+      return isAtLeast(number, Number()) && !needsTrip;
     };
     if (isCount(a) && isCount(b))
       atom.isAbove = atom.isBelow = b.isBelow;
@@ -287,36 +286,32 @@ bool BoundFolding::isNotNegative(const Sum &sum, unsigned depth) {
       if (steps == 0)
         return false;
       --steps;
-      size_t before = counted.size();
-      if (Operation *loop = factor < 0 ? getLoopOfNumber(atom) : nullptr)
-        counted.push_back(loop);
+      bool before = needsTrip;
+      needsTrip |= factor < 0 && getLoopOfNumber(atom);
       if (llvm::all_of(all, [&, factor = factor](const Sum &bound) {
             Sum next = rest;
             return next.add(bound, factor) && isNotNegative(next, depth - 1);
           }))
         return true;
-      counted.truncate(before);
+      needsTrip = before;
     }
   }
   return false;
 }
 
 bool BoundFolding::isAtLeast(const Number &more, const Number &less) {
-  counted.clear();
+  needsTrip = false;
   steps = kSteps;
   Sum difference = more.sum;
   return difference.add(less.sum, -1) && isNotNegative(difference);
 }
 
 /// True if what the last proof has found may be `sum` instead: one that counted
-/// on trips holds within iterations of these loops, so what takes its place
-/// must not move before any of them. It contains the numbers of their
-/// iterations.
+/// on a trip holds within an iteration, so what takes its place must not move
+/// before the loop. It contains a number of an iteration.
 bool BoundFolding::mayFold(const Sum &sum) {
-  return llvm::all_of(counted, [&](Operation *loop) {
-    return llvm::any_of(sum.terms, [&](const auto &term) {
-      return getLoopOfNumber(term.first) == loop;
-    });
+  return !needsTrip || llvm::any_of(sum.terms, [](const auto &term) {
+    return getLoopOfNumber(term.first) != nullptr;
   });
 }
 
@@ -358,12 +353,8 @@ Value BoundFolding::chosenOf(Operation *op) {
 
 std::optional<bool> BoundFolding::isLess(const Number &a, const Number &b,
                                          bool isSigned, bool orEqual) {
-  // Of several proofs each may count on loops.
   auto holds = [&](const Number &more, const Number &less) {
-    SmallVector<Operation *, 4> before = counted;
-    bool isProved = isAtLeast(more, less) && mayFold(a.sum);
-    counted.append(before);
-    return isProved;
+    return isAtLeast(more, less) && mayFold(a.sum);
   };
   Number less = a, more = b;
   if (!less.sum.add(Sum::number(orEqual ? 0 : 1), 1) ||
@@ -378,7 +369,6 @@ std::optional<bool> BoundFolding::isLess(const Number &a, const Number &b,
 
 std::optional<bool> BoundFolding::decide(arith::CmpIOp compare) {
   Number a = numberOf(compare.getLhs()), b = numberOf(compare.getRhs());
-  counted.clear();
   switch (compare.getPredicate()) {
   case CmpIPredicate::eq:
   case CmpIPredicate::ne: {
@@ -424,24 +414,16 @@ void BoundFolding::replace(Operation *op, Value value) {
   ++numReplaced;
 }
 
-/// True if no branch asks for `condition` within its iteration: what a branch
-/// guards may be moved before the loop where it is none.
-static bool guardsNothing(Operation *condition) {
-  return llvm::all_of(condition->getUsers(), [](Operation *user) {
-    if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(user))
-      return guardsNothing(user);
-    return isa<CheckOp, arith::SelectOp>(user) ||
-           (isa<scf::YieldOp>(user) && isa<scf::ForOp>(user->getParentOp()));
-  });
-}
-
 void BoundFolding::visitCompare(arith::CmpIOp compare) {
   if (!isNumber(compare.getLhs().getType()) || compare->use_empty())
     return;
   std::optional<bool> decided = decide(compare);
   if (!decided)
     return;
-  if (!needsTrip() || guardsNothing(compare))
+  // What a branch guards may be moved before the loop where it is none.
+  bool isChecked = llvm::all_of(compare->getUsers(),
+                                llvm::IsaPred<CheckOp, arith::SelectOp>);
+  if (!needsTrip || isChecked)
     replace(compare, constant(compare, *decided));
 }
 
