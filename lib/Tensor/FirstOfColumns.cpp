@@ -103,15 +103,18 @@ static Value findsFirst(linalg::GenericOp op, unsigned dim) {
              : Value();
 }
 
-/// True for a number that no place along an axis of `extent` is behind.
+/// True for a number that no place along an axis of `extent` is behind. Where
+/// only a run knows the extent another one that stands there is taken for it.
 static bool isBehindAll(Value number, OpFoldResult extent) {
   std::optional<int64_t> constant = getConstantIntValue(number);
   if (std::optional<int64_t> known = getConstantIntValue(extent))
     return constant && *constant >= *known - 1;
   // A place of fewer bits may be cut off.
   return isWideInteger(number.getType()) &&
-         (constant ? *constant == std::numeric_limits<int64_t>::max()
-                   : OpFoldResult(withoutIndexCasts(number)) == extent);
+         (constant
+              ? *constant == std::numeric_limits<int64_t>::max()
+              : OpFoldResult(withoutIndexCasts(number)) == extent ||
+                    withoutIndexCasts(number).getDefiningOp<tensor::DimOp>());
 }
 
 /// True where `x` is beyond what was the extremum so far.
