@@ -212,7 +212,7 @@ def _join(value: Any, at: int, count: int) -> Any:
 
 def _shift(primitive: Any, operands: Sequence[Any], **_: Any) -> Any:
     """Shifts of numbers without signs, by less than their bits, which is all that ONNX has."""
-    value, count = operands
+    value, count = jnp.broadcast_arrays(*operands)  # one may be a number
     kind, bits = value.dtype, value.dtype.itemsize * 8
     plain = jnp.dtype(f"uint{bits}")
     unsigned, by = (lax.convert_element_type(one, plain) for one in (value, count))
@@ -232,7 +232,7 @@ def _shift(primitive: Any, operands: Sequence[Any], **_: Any) -> Any:
 
 def _in_total_order(primitive: Any, operands: Sequence[Any], **_: Any) -> Any:
     """le_to and lt_to: NaN behind all others, and -0 before 0."""
-    a, b = operands
+    a, b = jnp.broadcast_arrays(*operands)  # one may be a number
     strict = primitive.name == "lt_to"
     compare = lax.lt if strict else lax.le
     before = compare(a, b)
@@ -241,7 +241,7 @@ def _in_total_order(primitive: Any, operands: Sequence[Any], **_: Any) -> Any:
     behind = lax.ne(b, b)
     behind = lax.bitwise_and(behind, lax.eq(a, a)) if strict else behind
     zeros = lax.bitwise_and(lax.eq(a, lax.full_like(a, 0)), lax.eq(b, lax.full_like(b, 0)))
-    signs = compare(*(lax.div(lax.full_like(one, 1), one) for one in operands))
+    signs = compare(*(lax.div(lax.full_like(one, 1), one) for one in (a, b)))
     return lax.select(zeros, signs, lax.bitwise_or(before, behind))
 
 

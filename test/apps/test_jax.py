@@ -323,7 +323,14 @@ def test_searches():
 def test_shifts():
     def function(x, n):
         logical = lax.shift_right_logical(x, n)
-        return x << n, x >> n, logical, x.astype(jnp.uint32) >> n.astype(jnp.uint32)
+        return (
+            x << n,
+            x >> n,
+            x << 3,
+            lax.shift_right_arithmetic(x, np.int32(2)),
+            logical,
+            x.astype(jnp.uint32) >> n.astype(jnp.uint32),
+        )
 
     x = np.array([1, -1, 7, -8, 2**31 - 1, -(2**31), -5, 9, 3], np.int32)
     n = np.array([0, 1, 2, 3, 31, 31, 32, 40, -1], np.int32)
