@@ -13,6 +13,7 @@ import contextlib
 import functools
 import logging
 import re
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,8 @@ _UNKNOWN_EXTENT = "JAX2ONNX_DYNAMIC_DIM_SENTINEL"
 
 #: Element types that JAX has with jax_enable_x64.
 _WIDE = frozenset(("float64", "int64", "uint64", "complex128"))
+#: One thread at a time changes jax2onnx.
+_GUESSES_LOCK = threading.RLock()
 
 
 def from_jax(
@@ -99,7 +102,7 @@ def _to_onnx(function: Callable[..., Any], specs: Sequence[Any], name: str, opse
     # in the model, and what comes out is brought back to its type.
     double = not _WIDE.isdisjoint(_jax_forms.types(traced))
     try:
-        with _quiet():
+        with _quiet(), _without_guesses():
             return jax2onnx.to_onnx(
                 lambda *values: _jax_forms.evaluate(traced, values),
                 specs,
@@ -124,6 +127,23 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(level)
+
+
+@contextlib.contextmanager
+def _without_guesses() -> Iterator[None]:
+    """jax2onnx must not take the extent of a scatter in a scan for the number of trips."""
+    from jax2onnx.plugins.jax.lax import scan
+
+    name = "_jaxpr_contains_scatter"
+    with _GUESSES_LOCK:
+        guess = getattr(scan, name, None)
+        try:
+            if guess is not None:
+                setattr(scan, name, lambda jaxpr: False)
+            yield
+        finally:
+            if guess is not None:
+                setattr(scan, name, guess)
 
 
 def _spec(jax: Any, leaf: Any) -> Any:

@@ -15,6 +15,7 @@ traces, so that the meaning is JAX's, and those forms become others:
     cond of three and more       a tree of conds of two (`lax.switch`)
     pad between elements         a new dimension that is padded and joined
     dot_general of any order     transposes, and a product of matrices
+    shifts                       of numbers without signs, by less than their bits
     le_to, lt_to                 comparisons, where NaN and zeros are told apart
     calls (jit, custom_jvp, ...) what they call
 """
@@ -209,9 +210,29 @@ def _join(value: Any, at: int, count: int) -> Any:
     )
 
 
+def _shift(primitive: Any, operands: Sequence[Any], **_: Any) -> Any:
+    """Shifts of numbers without signs, by less than their bits, which is all that ONNX has."""
+    value, count = jnp.broadcast_arrays(*operands)  # one may be a number
+    kind, bits = value.dtype, value.dtype.itemsize * 8
+    plain = jnp.dtype(f"uint{bits}")
+    unsigned, by = (lax.convert_element_type(one, plain) for one in (value, count))
+    # All ones where a number is negative: what comes in from the left.
+    is_filled = primitive.name == "shift_right_arithmetic" and kind != plain
+    sign = lax.lt(value, lax.full_like(value, 0)) if is_filled else None
+    if sign is not None:
+        unsigned = lax.select(sign, lax.bitwise_not(unsigned), unsigned)
+    most = lax.full_like(by, bits - 1)
+    small = lax.min(by, most)
+    move = lax.shift_left if primitive.name == "shift_left" else lax.shift_right_logical
+    made = lax.select(lax.gt(by, most), lax.full_like(unsigned, 0), move(unsigned, small))
+    if sign is not None:
+        made = lax.select(sign, lax.bitwise_not(made), made)
+    return lax.convert_element_type(made, kind)
+
+
 def _in_total_order(primitive: Any, operands: Sequence[Any], **_: Any) -> Any:
     """le_to and lt_to: NaN behind all others, and -0 before 0."""
-    a, b = operands
+    a, b = jnp.broadcast_arrays(*operands)  # one may be a number
     strict = primitive.name == "lt_to"
     compare = lax.lt if strict else lax.le
     before = compare(a, b)
@@ -220,7 +241,7 @@ def _in_total_order(primitive: Any, operands: Sequence[Any], **_: Any) -> Any:
     behind = lax.ne(b, b)
     behind = lax.bitwise_and(behind, lax.eq(a, a)) if strict else behind
     zeros = lax.bitwise_and(lax.eq(a, lax.full_like(a, 0)), lax.eq(b, lax.full_like(b, 0)))
-    signs = compare(*(lax.div(lax.full_like(one, 1), one) for one in operands))
+    signs = compare(*(lax.div(lax.full_like(one, 1), one) for one in (a, b)))
     return lax.select(zeros, signs, lax.bitwise_or(before, behind))
 
 
@@ -230,6 +251,9 @@ _RULES: dict[str, Callable[..., Any]] = {
     "cond": _cond,
     "pad": _pad,
     "dot_general": _dot_general,
+    "shift_left": _shift,
+    "shift_right_arithmetic": _shift,
+    "shift_right_logical": _shift,
     "le_to": _in_total_order,
     "lt_to": _in_total_order,
 }

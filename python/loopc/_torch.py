@@ -24,7 +24,7 @@ from loopc._errors import CompileError, InvalidArgument
 from loopc._extras import require
 from loopc._options import RunOptions, SessionOptions
 from loopc._session import InferenceSession
-from loopc._torch_operators import known_operators
+from loopc._torch_operators import known_operators, operator_translations
 from loopc._torch_recurrent import any_length, recurrent_translations
 
 #: What torch's exporter needs beside torch.
@@ -203,6 +203,7 @@ def _translations(torch: Any, program: Any) -> dict[Any, Callable[..., Any]]:
     return {
         map_impl: write_map,
         torch.ops.higher_order.while_loop: write_while,
+        **operator_translations(),
         **recurrent_translations(program),
     }
 

@@ -63,8 +63,25 @@ def operator_decompositions() -> dict[Any, Callable[..., Any]]:
         aten.median.dim: _median,
         aten.nanmedian.default: lambda x: _nan_median(x.flatten(), 0)[0],
         aten.nanmedian.dim: _nan_median,
-        aten.signbit.default: _sign_bit,
     }
+
+
+def operator_translations() -> dict[Any, Callable[..., Any]]:
+    """What torch's exporter writes wrong, by the operator: translations for it."""
+    import torch
+
+    return {torch.ops.aten.signbit.default: _write_sign_bit}
+
+
+def _write_sign_bit(x: Any) -> Any:
+    """torch writes x < 0, which says nothing of -0."""
+    from onnxscript.onnx_opset import opset18 as op
+
+    zero = op.CastLike(op.Constant(value_float=0.0), x)
+    if not x.dtype.is_floating_point():
+        return op.Less(x, zero)
+    is_negative_zero = op.And(op.Equal(x, zero), op.Less(op.Reciprocal(x), zero))
+    return op.Or(op.Less(x, zero), is_negative_zero)
 
 
 def _sign_bit(x: Any) -> Any:

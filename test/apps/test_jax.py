@@ -276,6 +276,20 @@ def test_extents_of_the_call(number):
         compare(compiled(*given), jax.jit(function)(*given))
 
 
+def test_scatters_in_scans():
+    """Scatters of other extents than the scan has."""
+
+    def function(x, rows):
+        def body(c, row):
+            c = c.at[jnp.array([0, 2])].add(row[:2])
+            return c, jnp.zeros((5, 3)).at[1:3].set(row[:3])
+
+        return lax.scan(body, x, rows)
+
+    for rows in (X, X[:1]):
+        compare(loopc.from_jax(function, V, rows)(V, rows), jax.jit(function)(V, rows))
+
+
 #: Orders of dimensions of products: what is summed, and what is common, anywhere.
 PRODUCTS = [
     "ij,jk->ik", "ij,jk->ki", "ij,kj->ik", "ji,jk->ik", "ji,kj->ki", "ij,ij->i", "ij,ij->", "i,j->ij",
@@ -304,6 +318,23 @@ def test_searches():
         compare(
             loopc.from_jax(function, numbers, numbers)(numbers, numbers), function(numbers, numbers)
         )
+
+
+def test_shifts():
+    def function(x, n):
+        logical = lax.shift_right_logical(x, n)
+        return (
+            x << n,
+            x >> n,
+            x << 3,
+            lax.shift_right_arithmetic(x, np.int32(2)),
+            logical,
+            x.astype(jnp.uint32) >> n.astype(jnp.uint32),
+        )
+
+    x = np.array([1, -1, 7, -8, 2**31 - 1, -(2**31), -5, 9, 3], np.int32)
+    n = np.array([0, 1, 2, 3, 31, 31, 32, 40, -1], np.int32)
+    compare(loopc.from_jax(function, x, n)(x, n), jax.jit(function)(x, n))
 
 
 def test_structures():
