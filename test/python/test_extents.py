@@ -271,3 +271,21 @@ def test_no_windows_over_nothing(node: str, extents: str) -> None:
     shape = (1, 2, *(int(e) if e.isdigit() else 0 for e in extents.split(", ")))
     (y,) = run(text, {"x": np.zeros(shape, np.float32), "w": np.ones((2, 2, 1, 1), np.float32)})
     assert y.shape == (1, 2, -(-shape[2] // 3), -(-shape[3] // 2))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "extent", "expected"),
+    [
+        ("kernel_shape = [2], pads = [2, 3]", 2, [-1, 0, 0, 1, -1, -1]),
+        ("kernel_shape = [2], dilations = [3], pads = [1, 3]", 1, [-1, 0]),
+        ("kernel_shape = [1], pads = [2, 0], strides = [2]", 3, [-1, 0, 2]),
+    ],
+)
+def test_places_in_windows_of_padding(attributes: str, extent: int, expected: list[int]) -> None:
+    """In front of the axis as behind it there is no place where a maximum stands."""
+    for size in (str(extent), "N"):
+        text = f"(float[1, 1, {size}] x) => (y, at) {{ y, at = MaxPool<{attributes}> (x) }}"
+        x = np.arange(extent, 0, -1, dtype=np.float32).reshape(1, 1, extent)
+        y, at = run(text, {"x": x})
+        assert at.ravel().tolist() == expected
+        assert np.isneginf(y.ravel()[at.ravel() < 0]).all()

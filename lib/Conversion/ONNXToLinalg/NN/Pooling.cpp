@@ -303,7 +303,10 @@ Value MaxIndices::placeOf(ScalarBuilder &s, unsigned k, Value at, Value place,
   begin = s.sub(begin, number(axis.before));
   Value first = s.sub(step, s.add(begin, s.integer(type, 1)));
   first = s.make<arith::DivUIOp>(s.max(first, zero), step);
-  Value found = s.add(begin, s.mul(s.max(place, first), step));
+  Value which = s.max(place, first);
+  Value found = s.add(begin, s.mul(which, step));
+  // Of nothing but padding none is inside: in front of the axis, or behind it.
+  inside = s.both(inside, s.less(which, number(axis.kernel)));
   inside = s.both(inside, s.less(found, number(axis.in)));
   return found;
 }
