@@ -137,3 +137,17 @@ func.func @alone(%x: memref<?x?x?x?xf64>, %n: index) -> memref<?x?x?x?xf64> {
   }
   return %y : memref<?x?x?x?xf64>
 }
+
+// So are fixed rows that are short and no whole vectors: each would end with one
+// that is nearly empty.
+// CHECK-LABEL: func @short_rows(
+// CHECK-COUNT-2: memref.collapse_shape %{{.*}} {{\[\[}}0, 1]] : memref<1000x17xf32> into memref<17000xf32>
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]}
+func.func @short_rows(%x: memref<1000x17xf32>, %y: memref<1000x17xf32>) {
+  linalg.generic {indexing_maps = [#rows, #rows], iterator_types = ["parallel", "parallel"]} ins(%x : memref<1000x17xf32>) outs(%y : memref<1000x17xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %e = math.exp %p : f32
+    linalg.yield %e : f32
+  }
+  return
+}

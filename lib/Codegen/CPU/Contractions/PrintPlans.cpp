@@ -67,14 +67,16 @@ static void print(raw_ostream &os, const RowsPlan &rows) {
     return;
   case ColumnRest::NarrowTiles:
     os << " rest=narrow:" << rows.restVectors;
-    return;
+    break;
   case ColumnRest::AllTiles:
     os << " rest=all-masked";
-    return;
+    break;
   case ColumnRest::Halves:
     os << " rest=halves";
     return;
   }
+  if (rows.mayBeOneVector)
+    os << ",or=1";
 }
 
 void ContractionPlan::print(raw_ostream &os) const {
