@@ -174,6 +174,8 @@ static constexpr PassEntry kPasses[] = {
      "nests that read one another take turns"},
     {"nest-fuse-strips", PassUse::SameBits,
      "rows are in a buffer of the whole image before they are read"},
+    {"nest-make-sections", PassUse::SameBits,
+     "loops that do not need one another run on a thread each"},
     {"nest-retract-unproved", PassUse::Needed,
      "iterations that are not proved independent are not shared"},
     {"nest-shorten-recurrences", PassUse::Rounding,
