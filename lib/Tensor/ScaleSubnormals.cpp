@@ -264,11 +264,16 @@ static bool scaleResults(linalg::GenericOp op, OpOperand *weights,
   if (!beginsWithZero(op))
     return false;
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  AffineMap other = op.getMatchingIndexingMap(
+      op.getDpsInputOperand(1 - weights->getOperandNumber()));
   for (auto [outAxis, expr] : llvm::enumerate(out.getResults())) {
     auto result = dyn_cast<AffineDimExpr>(expr);
-    auto axis = result ? axisOf(op.getMatchingIndexingMap(weights),
-                                result.getPosition())
-                       : std::nullopt;
+    // A filter of one channel has few products of each result.
+    bool isOfOneChannel = result && other.isFunctionOfDim(result.getPosition());
+    auto axis =
+        result && !isOfOneChannel
+            ? axisOf(op.getMatchingIndexingMap(weights), result.getPosition())
+            : std::nullopt;
     if (!axis)
       continue;
     Product product{op, weights, nullptr, result.getPosition(), *axis, 0};
