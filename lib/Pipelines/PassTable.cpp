@@ -175,7 +175,7 @@ static constexpr PassEntry kPasses[] = {
     {"nest-fuse-strips", PassUse::SameBits,
      "rows are in a buffer of the whole image before they are read"},
     {"nest-make-sections", PassUse::SameBits,
-     "loops that do not need one another are shared by threads"},
+     "loops that do not need one another run on a thread each"},
     {"nest-mark-independent", PassUse::SameBits,
      "loops that only collect are shared by threads"},
     {"nest-retract-unproved", PassUse::Needed,

@@ -15,6 +15,11 @@
 // Products are what they were. Where a factor loses bits, as it is subnormal
 // now, the product was less than half of the least subnormal number and added
 // nothing; it may have made a negative zero of a sum of zeros.
+//
+// Where all weights that make a result are so small (a normalization behind the
+// product has vanished), they are scaled up until their sum stays below 1, and
+// the sum, which begins with 0, is scaled down again. It is rounded once, where
+// each product was.
 
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,7 +57,6 @@ struct Product {
 template <typename T> struct Scales {
   using Limits = std::numeric_limits<T>;
   static constexpr int exponent = -(Limits::min_exponent - 2) / 2 + 1;
-  static T up() { return std::ldexp(T(1), exponent); }
   static T down() { return std::ldexp(T(1), -exponent); }
   static T tiny() {
     return std::ldexp(T(1), Limits::min_exponent + Limits::digits + 2);
@@ -157,7 +161,7 @@ static SmallVector<T> findScales(const Product &product, ArrayRef<T> elements) {
   return scales;
 }
 
-/// The weights of `product`, scaled up where `scales` scale down.
+/// The weights of `product`, times `scales`.
 template <typename T>
 static Value scaleWeights(OpBuilder &b, Product product, ArrayRef<T> elements,
                           ArrayRef<T> scales) {
@@ -165,8 +169,7 @@ static Value scaleWeights(OpBuilder &b, Product product, ArrayRef<T> elements,
   int64_t stride = strideOf(type, product.weightsAxis);
   SmallVector<T> scaled(elements);
   for (auto [k, element] : llvm::enumerate(scaled))
-    if (scales[k / stride % scales.size()] != 1)
-      element *= Scales<T>::up();
+    element *= scales[k / stride % scales.size()];
   ArrayRef<char> bytes(reinterpret_cast<const char *>(scaled.data()),
                        scaled.size() * sizeof(T));
   auto value = DenseResourceElementsAttr::get(
@@ -175,18 +178,16 @@ static Value scaleWeights(OpBuilder &b, Product product, ArrayRef<T> elements,
   return arith::ConstantOp::create(b, product.op.getLoc(), type, value);
 }
 
-/// What the weights are multiplied with, times `scales`.
+/// `value` times `scales` along an axis.
 template <typename T>
-static Value scaleOther(OpBuilder &b, Product product, ArrayRef<T> scales) {
-  Location loc = product.op.getLoc();
-  Value value = product.other->get();
+static Value scaleAlong(OpBuilder &b, Location loc, Value value, unsigned axis,
+                        ArrayRef<T> scales) {
   auto type = cast<RankedTensorType>(value.getType());
   auto row = RankedTensorType::get(scales.size(), type.getElementType());
   Value factors = arith::ConstantOp::create(
       b, loc, row, DenseElementsAttr::get(row, scales));
   AffineMap all = b.getMultiDimIdentityMap(type.getRank());
-  AffineMap along =
-      AffineMap::get(type.getRank(), 0, b.getAffineDimExpr(product.otherAxis));
+  AffineMap along = AffineMap::get(type.getRank(), 0, b.getAffineDimExpr(axis));
   Value empty = tensor::EmptyOp::create(
       b, loc, tensor::getMixedSizes(b, loc, value), type.getElementType());
   SmallVector<utils::IteratorType> parallel(type.getRank(),
@@ -203,6 +204,101 @@ static Value scaleOther(OpBuilder &b, Product product, ArrayRef<T> scales) {
 
 /// Scales both factors of `op` along a loop of the sum; false where there are
 /// no subnormal weights to scale.
+template <typename T>
+static bool scaleFactors(linalg::GenericOp op, OpOperand *weights,
+                         ArrayRef<T> elements) {
+  OpOperand *other = op.getDpsInputOperand(1 - weights->getOperandNumber());
+  SmallVector<unsigned> sums;
+  op.getReductionDims(sums);
+  for (unsigned dim : sums) {
+    auto axis = axisOf(op.getMatchingIndexingMap(weights), dim);
+    auto otherAxis = axisOf(op.getMatchingIndexingMap(other), dim);
+    if (!axis || !otherAxis)
+      continue;
+    Product product{op, weights, other, dim, *axis, *otherAxis};
+    SmallVector<T> scales = findScales<T>(product, elements);
+    if (scales.empty())
+      continue;
+    OpBuilder b(op);
+    Value scaledOther =
+        scaleAlong<T>(b, op.getLoc(), other->get(), *otherAxis, scales);
+    SmallVector<T> up(llvm::map_range(scales, [](T one) { return 1 / one; }));
+    weights->set(scaleWeights<T>(b, product, elements, up));
+    other->set(scaledOther);
+    return true;
+  }
+  return false;
+}
+
+/// True if sums of `op` begin with 0.
+static bool beginsWithZero(linalg::GenericOp op) {
+  auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
+  return fill && matchPattern(fill.getInputs()[0], m_AnyZeroFloat());
+}
+
+/// What the weights of each result are multiplied by, so that they add up to
+/// less than 1; 1 for results that are not scaled, empty where none is.
+template <typename T>
+static SmallVector<T> findResultScales(const Product &product,
+                                       ArrayRef<T> elements) {
+  SmallVector<T> down = findScales<T>(product, elements);
+  auto type = cast<RankedTensorType>(product.weights->get().getType());
+  int64_t stride = strideOf(type, product.weightsAxis);
+  SmallVector<T> sums(down.size(), T(0));
+  for (auto [k, element] : llvm::enumerate(elements))
+    if (!down.empty())
+      sums[k / stride % sums.size()] += std::abs(element);
+  for (auto [scale, sum] : llvm::zip_equal(down, sums)) {
+    // To scale by it and back are exact: neither is subnormal.
+    constexpr int most = std::numeric_limits<T>::max_exponent - 2;
+    scale = scale == 1 ? T(1)
+                       : std::ldexp(T(1), std::min(-std::ilogb(sum) - 2, most));
+  }
+  return down;
+}
+
+/// Scales the weights of some results of `op`, and these results back.
+template <typename T>
+static bool scaleResults(linalg::GenericOp op, OpOperand *weights,
+                         ArrayRef<T> elements) {
+  if (!beginsWithZero(op))
+    return false;
+  AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  AffineMap other = op.getMatchingIndexingMap(
+      op.getDpsInputOperand(1 - weights->getOperandNumber()));
+  for (auto [outAxis, expr] : llvm::enumerate(out.getResults())) {
+    auto result = dyn_cast<AffineDimExpr>(expr);
+    // A filter of one channel has few products of each result.
+    bool isOfOneChannel = result && other.isFunctionOfDim(result.getPosition());
+    auto axis =
+        result && !isOfOneChannel
+            ? axisOf(op.getMatchingIndexingMap(weights), result.getPosition())
+            : std::nullopt;
+    if (!axis)
+      continue;
+    Product product{op, weights, nullptr, result.getPosition(), *axis, 0};
+    SmallVector<T> up = findResultScales<T>(product, elements);
+    if (up.empty())
+      continue;
+    OpBuilder b(op);
+    weights->set(scaleWeights<T>(b, product, elements, up));
+    b.setInsertionPointAfter(op);
+    SmallVector<T> down(llvm::map_range(up, [](T one) { return 1 / one; }));
+    // The extents of the result are asked for as it is.
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : op.getResult(0).getUses())
+      uses.push_back(&use);
+    Value scaled = scaleAlong<T>(b, op.getLoc(), op.getResult(0),
+                                 static_cast<unsigned>(outAxis), down);
+    for (OpOperand *use : uses)
+      use->set(scaled);
+    return true;
+  }
+  return false;
+}
+
+/// Scales what is multiplied in `op`; false where there are no subnormal
+/// weights to scale.
 template <typename T> static bool scale(linalg::GenericOp op) {
   for (OpOperand *weights : op.getDpsInputOperands()) {
     ArrayRef<T> elements = elementsOf<T>(weights->get());
@@ -210,26 +306,9 @@ template <typename T> static bool scale(linalg::GenericOp op) {
     int64_t count = 0;
     for (T element : elements)
       count += isSubnormal(element);
-    if (count == 0)
-      continue;
-    OpOperand *other = op.getDpsInputOperand(1 - weights->getOperandNumber());
-    SmallVector<unsigned> sums;
-    op.getReductionDims(sums);
-    for (unsigned dim : sums) {
-      auto axis = axisOf(op.getMatchingIndexingMap(weights), dim);
-      auto otherAxis = axisOf(op.getMatchingIndexingMap(other), dim);
-      if (!axis || !otherAxis)
-        continue;
-      Product product{op, weights, other, dim, *axis, *otherAxis};
-      SmallVector<T> scales = findScales<T>(product, elements);
-      if (scales.empty())
-        continue;
-      OpBuilder b(op);
-      Value scaledOther = scaleOther<T>(b, product, scales);
-      weights->set(scaleWeights<T>(b, product, elements, scales));
-      other->set(scaledOther);
+    if (count != 0 && (scaleFactors<T>(op, weights, elements) ||
+                       scaleResults<T>(op, weights, elements)))
       return true;
-    }
   }
   return false;
 }

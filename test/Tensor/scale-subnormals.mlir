@@ -88,3 +88,41 @@ func.func @others(%x: tensor<?x2xf32>, %v: tensor<2x2xf32>, %y: tensor<?x2xf32>)
   } -> tensor<?x2xf32>
   return %r#0, %q#0, %o#0 : tensor<?x2xf32>, tensor<?x2xf32>, tensor<?x2xf32>
 }
+
+// All weights of the first result are subnormal: they are scaled up, and the
+// result, which begins with 0, back. One that begins with something else stays.
+// CHECK-LABEL: func.func @result(
+// CHECK: %[[V:.*]] = arith.constant dense_resource<loopc_scaled{{.*}}> : tensor<3x2xf32>
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%{{.*}}, %[[V]] : tensor<?x3xf32>, tensor<3x2xf32>)
+// CHECK: %[[S:.*]] = arith.constant dense<[1.17549435E-38, 1.000000e+00]> : tensor<2xf32>
+// CHECK: %[[Z:.*]] = linalg.generic {{.*}} ins(%[[R]], %[[S]] : tensor<?x2xf32>, tensor<2xf32>)
+// CHECK: return %[[Z]]
+func.func @result(%x: tensor<?x3xf32>, %n: index) -> tensor<?x2xf32> {
+  %w = arith.constant dense<[[1.0e-40, 1.0], [-3.0e-42, 0.5], [2.0e-41, 2.0]]> : tensor<3x2xf32>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x2xf32>
+  %y = linalg.fill ins(%zero : f32) outs(%e : tensor<?x2xf32>) -> tensor<?x2xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #weights, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x3xf32>, tensor<3x2xf32>) outs(%y : tensor<?x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  } -> tensor<?x2xf32>
+  return %r : tensor<?x2xf32>
+}
+
+// CHECK-LABEL: func.func @begun(
+// CHECK-NOT: loopc_scaled
+// CHECK: return
+func.func @begun(%x: tensor<?x3xf32>, %y: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %w = arith.constant dense<[[1.0e-40, 1.0], [-3.0e-42, 0.5], [2.0e-41, 2.0]]> : tensor<3x2xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #weights, #out], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x3xf32>, tensor<3x2xf32>) outs(%y : tensor<?x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  } -> tensor<?x2xf32>
+  return %r : tensor<?x2xf32>
+}

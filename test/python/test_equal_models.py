@@ -68,7 +68,8 @@ def test_pairs_are_of_every_kind() -> None:
 
 #: Passes that none of the models below goes through: those of kernels, and of very large functions;
 #: test_attention_tiles.py leaves cpu-tile-chains out, test_attention_groups.py tensor-expand-repeats,
-#: test_elementwise.py has what tensor-version-extents changes.
+#: test_elementwise.py has what tensor-version-extents changes, test_threads.py what
+#: nest-make-sections does.
 UNTRIED = {
     "buffer-write-carried",
     "cpu-reduce-columns",
@@ -84,6 +85,7 @@ UNTRIED = {
     "loopc-externalize-weights",
     "loopc-lift-growth",
     "nest-fuse-strips",
+    "nest-make-sections",
 }
 #: Models that go through all others, and take little time.
 MODELS = [
