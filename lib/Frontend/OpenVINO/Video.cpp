@@ -25,7 +25,8 @@ struct Frame {
 /// of pairs for each two rows of the luma, I420 one colour behind the other.
 static Frame splitPlane(LayerImport &l, Value plane, bool isI420) {
   Value all = l.extentOf(plane, 1);
-  Value height = l.node("Div", {l.node("Mul", {all, l.ints({2})}), l.ints({3})});
+  Value height =
+      l.node("Div", {l.node("Mul", {all, l.ints({2})}), l.ints({3})});
   Value axis = l.ints({1});
   Value luma = l.node("Slice", {plane, l.ints({0}), height, axis});
   Value rest = l.node("Slice", {plane, height, all, axis});

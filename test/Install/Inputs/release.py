@@ -7,6 +7,7 @@
 # ===------------------------------------------------------------------------===#
 """Makes a release twice of a wheel, and prints its files and whether the archives are equal."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -18,7 +19,7 @@ for _ in range(2):
     subprocess.run(
         [sys.executable, str(source / "utils/make_release.py"), "--build", str(build),
          "--wheel", str(wheel), "--out", str(out / "release")],
-        check=True, capture_output=True)  # fmt: skip
+        check=True, capture_output=True, env={**os.environ, "SOURCE_DATE_EPOCH": "1"})  # fmt: skip
     seen.append((out / "release/SHA256SUMS").read_bytes())
 print("\n".join(sorted(file.name for file in (out / "release").iterdir())))
 print("the same bytes twice" if seen[0] == seen[1] else "other bytes")

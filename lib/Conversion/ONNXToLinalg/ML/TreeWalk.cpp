@@ -393,8 +393,8 @@ Value TreeWalker::combine(Value sum, Value weight, Value isFirst) {
 
 /// The sums with those of the first `count` rows, tree by tree.
 Value TreeWalker::blocksOfRows(Value sums, OpFoldResult count) {
-  OpFoldResult numBlocks =
-      l.b.createOrFold<arith::CeilDivUIOp>(l.asIndex(count), l.index(kBlockRows));
+  OpFoldResult numBlocks = l.b.createOrFold<arith::CeilDivUIOp>(
+      l.asIndex(count), l.index(kBlockRows));
   Value groups = tableOf<int32_t>(l, i32, packed.groups);
   Dims numGroups{l.fold(static_cast<int64_t>(packed.groups.size()) - 1)};
   return loopNest(l, numGroups, sums, [&](ValueRange group, ValueRange all) {
@@ -575,8 +575,7 @@ SmallVector<Value> TreeWalker::ownSums(Value sums, Value row) {
       own.push_back(no);
     return own;
   }
-  own.push_back(
-      sliceDropping(l, sums, sumPlace(row), sumDims(l.fold(1)), {0}));
+  own.push_back(sliceDropping(l, sums, sumPlace(row), sumDims(l.fold(1)), {0}));
   if (hasFlags())
     own.push_back(l.filled(l.fold(trees.numTargets), no));
   return own;
