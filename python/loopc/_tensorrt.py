@@ -228,6 +228,7 @@ class IBuilderConfig(Documented):
 
     def __init__(self) -> None:
         vars(self).update(_KEPT)
+        vars(self).update(plugins_to_serialize=[])
         vars(self).update(_flags=set(), _profiles=[], _limits={}, _cache=None)
         self._flags: set[BuilderFlag]
         self._profiles: list[IOptimizationProfile]

@@ -177,6 +177,13 @@ def test_a_model_by_the_parser(tmp_path):
     assert not logger.told
 
 
+def test_configurations_share_nothing():
+    builder = trt.Builder(Listener())
+    one, other = builder.create_builder_config(), builder.create_builder_config()
+    one.plugins_to_serialize.append("plugins.so")
+    assert other.plugins_to_serialize == []
+
+
 def test_what_fails_is_logged(capfd):
     logger = Listener()
     builder = trt.Builder(logger)
