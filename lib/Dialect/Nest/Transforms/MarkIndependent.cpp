@@ -23,6 +23,7 @@
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Support/Remarks.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace loopc {
@@ -75,6 +76,14 @@ static SmallVector<memref::AllocOp> findScratch(scf::ForOp loop,
   return found.takeVector();
 }
 
+/// True for a loop that may be one of the model: it counts iterations, one by
+/// one or in strips. What vectorization writes goes in steps of vectors, and is
+/// marked there if it is worth threads.
+static bool countsIterations(scf::ForOp loop) {
+  return isConstantIntValue(loop.getStep(), 1) ||
+         !loop.getBody()->getOps<scf::ForOp>().empty();
+}
+
 namespace {
 struct NestMarkIndependent
     : loopc::impl::NestMarkIndependentBase<NestMarkIndependent> {
@@ -91,7 +100,7 @@ struct NestMarkIndependent
 
   bool tryToMark(scf::ForOp loop) {
     std::optional<APInt> trips = loop.getStaticTripCount();
-    if (loop.getNumResults() != 0 ||
+    if (loop.getNumResults() != 0 || !countsIterations(loop) ||
         !loop.getInductionVar().getType().isIndex() ||
         (trips && trips->slt(kFewTrips)))
       return false;
