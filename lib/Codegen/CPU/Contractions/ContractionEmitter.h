@@ -104,7 +104,6 @@ private:
   /// The row of the strip for the current point of the sum.
   mlir::Value stripRow(int64_t number = 0);
   void emitColumns();
-  void emitRestColumns(Tile tile, mlir::Value from);
   void emitColumn(const Tile &tile, int64_t unit);
   void emitHalves(mlir::Value from);
   void emitRows(Tile tile, unsigned outer = 0);
@@ -185,8 +184,6 @@ private:
   /// the last whole tile are a block of their own.
   mlir::Value rowsBegin, rowsEnd;
   bool isRestOfRows = false;
-  /// The columns are a vector or less, which is read where it lies.
-  bool isOneVector = false;
   /// Where the sum is done in blocks: true in the first one, whose sums begin
   /// with what the plan says.
   mlir::Value isFirstBlock;

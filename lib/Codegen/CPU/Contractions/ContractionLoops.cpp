@@ -296,35 +296,13 @@ void ContractionEmitter::emitColumns() {
     return;
   if (version->rest == ColumnRest::Halves)
     return emitHalves(whole);
-  tile.columns = version->restVectors;
-  if (!version->mayBeOneVector)
-    return emitRestColumns(tile, whole);
-  Value isOne = arith::CmpIOp::create(
-      b, arith::CmpIPredicate::ule, b.createOrFold<arith::SubIOp>(size, whole),
-      index(lanes));
-  auto branch = scf::IfOp::create(b, TypeRange(), isOne, /*withElse=*/true);
-  OpBuilder::InsertionGuard guard(b);
-  b.setInsertionPoint(branch.elseBlock()->getTerminator());
-  emitRestColumns(tile, whole);
-  b.setInsertionPoint(branch.thenBlock()->getTerminator());
-  tile.columns = 1;
-  isOneVector = true;
-  emitRestColumns(tile, whole);
-  isOneVector = false;
-}
-
-/// The columns from `from` on, in tiles with masks.
-void ContractionEmitter::emitRestColumns(Tile tile, Value from) {
-  unsigned dim = *columnDim;
-  int64_t width = version->tile.vectors * lanes;
-  AffineExpr d0 = b.getAffineDimExpr(0);
-  Value size = extent(dim);
   std::optional<int64_t> rest;
   if (version->rest == ColumnRest::Masked)
     rest = plan.extents[dim] % width;
+  tile.columns = version->restVectors;
   if (restPlace)
     std::swap(stripPlace, restPlace);
-  loopOver(dim, from, size, tile.columns * lanes, [&] {
+  loopOver(dim, whole, size, tile.columns * lanes, [&] {
     for (int64_t j : llvm::seq(tile.columns)) {
       bool isWhole = rest && *rest >= (j + 1) * lanes;
       Value count =

@@ -651,12 +651,6 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
     rows.rest = ColumnRest::AllTiles;
     rows.restVectors = rows.tile.vectors;
   }
-  // Of few columns the other vectors of a tile would be empty.
-  rows.mayBeOneVector = isOpen && plan.sumDims.size() == 1 &&
-                        rows.restVectors > 1 && !isCompact &&
-                        !loop::isCold(op) && !plan.panels && !plan.dot &&
-                        plan.stripValues.empty() && !plan.isStripTransposed &&
-                        !rows.readsMatrixRows;
 }
 
 RowsPlan ContractionPlanner::planRows(int64_t rows) {
@@ -786,11 +780,8 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   // Rows that are stored transposed lie one behind the other.
   planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
                                                  : plan.rowTiles());
-  if (plan.epilogue.isTurned) {
+  if (plan.epilogue.isTurned)
     plan.squareTiles(cpu);
-    for (RowsPlan &rows : plan.versions)
-      rows.mayBeOneVector = false;
-  }
   return std::move(plan);
 }
 

@@ -47,8 +47,6 @@ struct RowsPlan {
   ColumnRest rest = ColumnRest::None;
   /// Vectors of a tile of the rest, where it is known or narrow.
   int64_t restVectors = 0;
-  /// A rest of open extent has tiles of one vector where that is enough.
-  bool mayBeOneVector = false;
   /// Columns that a strip has brought together are read from it.
   bool usesStrip = false;
   /// Rows of the last tile beyond the end are the last row again, so that it is

@@ -144,7 +144,7 @@ void ContractionEmitter::emitWidenedRows(const Tile &tile, unsigned next) {
 }
 
 void ContractionEmitter::emitStrip(const Tile &tile) {
-  if (!version->usesStrip || isRestOfRows || isOneVector)
+  if (!version->usesStrip || isRestOfRows)
     return;
   if (plan.isStripTransposed)
     return emitTransposedStrip();

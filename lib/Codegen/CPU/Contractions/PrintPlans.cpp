@@ -67,16 +67,14 @@ static void print(raw_ostream &os, const RowsPlan &rows) {
     return;
   case ColumnRest::NarrowTiles:
     os << " rest=narrow:" << rows.restVectors;
-    break;
+    return;
   case ColumnRest::AllTiles:
     os << " rest=all-masked";
-    break;
+    return;
   case ColumnRest::Halves:
     os << " rest=halves";
     return;
   }
-  if (rows.mayBeOneVector)
-    os << ",or=1";
 }
 
 void ContractionPlan::print(raw_ostream &os) const {
