@@ -98,7 +98,7 @@ def test_compile_arguments(tmp_path):
         ({"name": 3}, "name: expected a str"),
         ({"target": b"x"}, "target: expected a str"),
         ({"opt_level": 4}, "opt_level: expected 0 to 3"),
-        ({"dims": {"N": None}}, "dims: 'N'"),
+        ({"dims": {"N": "x"}}, "dims: 'N'"),
     ):
         with pytest.raises(loopc.InvalidArgument, match=reason):
             loopc.compile(MODEL, output, **wrong)
