@@ -765,3 +765,18 @@ func.func @buffers_of_its_own(%x: memref<5xf32>, %y: memref<5xf32>, %f: f32, %c:
   memref.store %f, %0#0[%c0] : memref<5xf32>
   return %0#0, %0#1 : memref<5xf32>, memref<5xf32>
 }
+
+// Nothing is carried, so that what the loop yields has no carried values to
+// begin with: a slice that is the condition is needed.
+// CHECK-LABEL: func @condition_of_slices(
+// CHECK: loop.loop {{.*}} slices(%[[S:[^ ]+]] =
+// CHECK: loop.yield while(%[[S]] : i1)
+func.func @condition_of_slices(%n: i64, %c: i1, %x: tensor<?xi1>) {
+  loop.loop (%i : i64, %go : i1) trips(%n : i64) while(%c : i1) slices(%s = %x : tensor<?xi1> axis 0 -> i1) {
+    %zero = arith.constant 0 : i64
+    %ok = arith.cmpi ne, %i, %zero : i64
+    loop.check %ok, "{}"(%i : i64)
+    loop.yield while(%s : i1)
+  }
+  return
+}

@@ -169,6 +169,9 @@ private:
       return false;
     };
     if (use.getOwner() == yield) {
+      // An empty range has no first operand.
+      if (loop.getNumCarried() == 0)
+        return true;
       unsigned first = yield.getCarried().getBeginOperandIndex();
       unsigned k = use.getOperandNumber() - first;
       if (use.getOperandNumber() < first || k >= loop.getNumCarried())
