@@ -36,10 +36,10 @@ import compiling
 import engines
 import loopc
 import numpy as np
-import onnx
 from random_chains import Array, ChainModel, Feeds
 from random_contrib import ContribModel
 from random_idioms import IdiomModel
+from random_reports import run_seeds
 
 Result = list[Array] | str
 KINDS: dict[str, type[ChainModel]] = {"idioms": IdiomModel, "contrib": ContribModel}
@@ -138,21 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--kind", choices=KINDS, default="idioms", help="default: idioms")
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="for what differs")
     options = parser.parse_args(argv)
-    count: collections.Counter[str] = collections.Counter()
-    for seed in options.seeds:
-        made = KINDS[options.kind](seed)
-        found = problems(made, count)
-        count["failures"] += bool(found)
-        for text in found[:3]:
-            print(f"{seed} ({made}): {text[:400]}", flush=True)
-        if found and options.keep:
-            onnx.save(made.model(), options.keep / f"{options.kind}-{seed}.onnx")
-            for k, feeds in enumerate(made.sets):
-                arrays: dict[str, Any] = dict(feeds)
-                np.savez(options.keep / f"{options.kind}-{seed}-{k}.npz", **arrays)
-    parts = ", ".join(f"{number} {kind}" for kind, number in sorted(count.items()))
-    print(f"{len(options.seeds)} models: {parts}")
-    return 1 if count["failures"] else 0
+    return run_seeds(options.seeds, KINDS[options.kind], problems, options.keep, options.kind)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ import collections
 import pathlib
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
@@ -36,7 +35,7 @@ import compiling
 import engines
 import loopc
 import numpy as np
-import onnx
+from random_reports import run_seeds
 from random_window_steps import Feeds
 from random_windows import WindowModel
 from window_arrays import Array, WindowsError
@@ -129,21 +128,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                         help="models A to B - 1")  # fmt: skip
     parser.add_argument("--keep", type=pathlib.Path, metavar="FOLDER", help="for what differs")
     options = parser.parse_args(argv)
-    count: collections.Counter[str] = collections.Counter()
-    for seed in options.seeds:
-        made = WindowModel(seed)
-        found = problems(made, count)
-        count["failures"] += bool(found)
-        for text in found[:3]:
-            print(f"{seed} ({made}): {text[:400]}", flush=True)
-        if found and options.keep:
-            onnx.save(made.model(), options.keep / f"windows-{seed}.onnx")
-            for k, feeds in enumerate(made.sets):
-                arrays: dict[str, Any] = dict(feeds)
-                np.savez(options.keep / f"windows-{seed}-{k}.npz", **arrays)
-    parts = ", ".join(f"{number} {kind}" for kind, number in sorted(count.items()))
-    print(f"{len(options.seeds)} models: {parts}")
-    return 1 if count["failures"] else 0
+    return run_seeds(options.seeds, WindowModel, problems, options.keep, "windows")
 
 
 if __name__ == "__main__":
