@@ -18,6 +18,7 @@
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/List/IR/List.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
@@ -56,6 +57,7 @@ void loopc::registerAllPasses() {
   registerLoopcInstrumentPasses();
   registerLoopcNestPasses();
   registerLoopcLoopPasses();
+  registerLoopcLoopGrowthPasses();
   onnx::registerLoopcONNXPasses();
   registerLoopcPipelinesPasses();
   registerPipelines();

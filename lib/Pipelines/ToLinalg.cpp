@@ -10,6 +10,7 @@
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
 #include "loopc/Conversion/UnknownRank/Passes.h"
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Linalg/Passes.h"

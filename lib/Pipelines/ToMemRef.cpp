@@ -8,7 +8,7 @@
 
 #include "CommonPasses.h"
 #include "loopc/Bufferize/Passes.h"
-#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 
 using namespace mlir;
 using namespace loopc;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_GROWTH_H
-#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_GROWTH_H
+#ifndef LOOPC_LIB_DIALECT_LOOP_GROWTH_GROWTH_H
+#define LOOPC_LIB_DIALECT_LOOP_GROWTH_GROWTH_H
 
 #include "BranchAppends.h"
 #include "Concatenation.h"
@@ -56,4 +56,4 @@ std::optional<Growth> findGrowth(mlir::IRRewriter &rewriter, loop::LoopOp loop,
 
 } // namespace loopc
 
-#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_GROWTH_H
+#endif // LOOPC_LIB_DIALECT_LOOP_GROWTH_GROWTH_H

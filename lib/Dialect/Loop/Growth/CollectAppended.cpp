@@ -10,8 +10,8 @@
 // elements are only looked at behind the loop, is a collected value.
 
 #include "loopc/Dialect/List/IR/List.h"
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
-#include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Support/Walk.h"
@@ -21,13 +21,12 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPCOLLECTAPPENDED
-#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+#include "loopc/Dialect/Loop/Growth/Passes.h.inc"
 } // namespace loopc
 
 using namespace mlir;

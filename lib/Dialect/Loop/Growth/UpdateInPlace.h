@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_UPDATEINPLACE_H
-#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_UPDATEINPLACE_H
+#ifndef LOOPC_LIB_DIALECT_LOOP_GROWTH_UPDATEINPLACE_H
+#define LOOPC_LIB_DIALECT_LOOP_GROWTH_UPDATEINPLACE_H
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/IR/PatternMatch.h"
@@ -25,4 +25,4 @@ bool updateInPlace(mlir::RewriterBase &rewriter, LoopOp loop, unsigned port);
 
 } // namespace loopc::loop
 
-#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_UPDATEINPLACE_H
+#endif // LOOPC_LIB_DIALECT_LOOP_GROWTH_UPDATEINPLACE_H

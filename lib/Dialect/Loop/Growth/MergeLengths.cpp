@@ -8,14 +8,14 @@
 
 #include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
 #include "loopc/Dialect/Loop/Transforms/MergePorts.h"
-#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPMERGELENGTHS
-#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+#include "loopc/Dialect/Loop/Growth/Passes.h.inc"
 } // namespace loopc
 
 using namespace mlir;

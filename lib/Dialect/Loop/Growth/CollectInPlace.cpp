@@ -10,7 +10,7 @@
 // loop begins are written there; so are those whose number has a bound, if that
 // is little memory.
 
-#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Remarks.h"
@@ -20,11 +20,10 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPCOLLECTINPLACE
-#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+#include "loopc/Dialect/Loop/Growth/Passes.h.inc"
 } // namespace loopc
 
 using namespace mlir;

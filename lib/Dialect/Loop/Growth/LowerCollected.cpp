@@ -9,7 +9,7 @@
 // loop-lower-collected: what could not be collected in place grows in a flat
 // buffer with capacity.
 
-#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Diagnostics.h"
@@ -24,7 +24,7 @@
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPLOWERCOLLECTED
-#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+#include "loopc/Dialect/Loop/Growth/Passes.h.inc"
 } // namespace loopc
 
 using namespace mlir;

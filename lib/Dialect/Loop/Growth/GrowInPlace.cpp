@@ -23,7 +23,7 @@
 
 #include "Growth.h"
 #include "UpdateInPlace.h"
-#include "loopc/Dialect/Loop/Transforms/Passes.h"
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Support/Remarks.h"
@@ -31,11 +31,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_LOOPGROWINPLACE
-#include "loopc/Dialect/Loop/Transforms/Passes.h.inc"
+#include "loopc/Dialect/Loop/Growth/Passes.h.inc"
 } // namespace loopc
 
 using namespace mlir;

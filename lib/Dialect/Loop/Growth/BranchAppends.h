@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_BRANCHAPPENDS_H
-#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_BRANCHAPPENDS_H
+#ifndef LOOPC_LIB_DIALECT_LOOP_GROWTH_BRANCHAPPENDS_H
+#define LOOPC_LIB_DIALECT_LOOP_GROWTH_BRANCHAPPENDS_H
 
 #include "Concatenation.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -96,4 +96,4 @@ private:
 
 } // namespace loopc
 
-#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_BRANCHAPPENDS_H
+#endif // LOOPC_LIB_DIALECT_LOOP_GROWTH_BRANCHAPPENDS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONCATENATION_H
-#define LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONCATENATION_H
+#ifndef LOOPC_LIB_DIALECT_LOOP_GROWTH_CONCATENATION_H
+#define LOOPC_LIB_DIALECT_LOOP_GROWTH_CONCATENATION_H
 
 #include "loopc/Support/Casts.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -61,4 +61,4 @@ inline mlir::OpFoldResult sizeOf(mlir::tensor::InsertSliceOp part,
 
 } // namespace loopc
 
-#endif // LOOPC_LIB_DIALECT_LOOP_TRANSFORMS_CONCATENATION_H
+#endif // LOOPC_LIB_DIALECT_LOOP_GROWTH_CONCATENATION_H
