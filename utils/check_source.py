@@ -9,7 +9,7 @@
 """Checks what formatters do not.
 
 These are licence header, length of files and of Python's functions, tabs, line ends, includes,
-calls to avoid.
+calls to avoid; of passes, length of a library's, and options of one name with several defaults.
 
 Prints one line for each fault, ``file:line: message``, and exits with 1 if
 there was any.
@@ -24,7 +24,9 @@ from repo import files, read
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 MAX_LINES = 800
-# Of a function in Python, without its docstring; clang-tidy has the same for C++.
+# Of a library's passes: the declarations of one with more are split as the library is.
+MAX_PASSES = 400
+# Of a function, in Python without its docstring.
 MAX_FUNCTION = 80
 
 # Files that are read by people, with a licence header each.
@@ -72,6 +74,7 @@ LAYERS = (
 )
 # Those of them that work on programs of every format and know no operator of ONNX.
 WITHOUT_ONNX = ("Tensor", "Bufferize", "Conversion/LoopToSCF", "Conversion/ToLLVM", "Codegen/")
+OPTION = re.compile(r'Option<"\w+",\s*"([\w-]+)",\s*"[^"]+",\s*(?:/\*default=\*/)?\s*("[^"]*")')
 INCLUDE = re.compile(r'^#?include "loopc/([\w/]+/)\w+\.')
 
 
@@ -99,6 +102,15 @@ def layering_faults(path: Path, lines: list[str]) -> list[tuple[int, str]]:
     return faults
 
 
+def option_faults(text: str, known: dict[str, str]) -> list[tuple[int, str]]:
+    """Options of passes whose default differs from that of another of the name, in ``known``."""
+    return [
+        (text.count("\n", 0, option.start()) + 1, f"'{option[1]}' is {known[option[1]]} elsewhere")
+        for option in OPTION.finditer(text)
+        if known.setdefault(option[1], option[2]) != option[2]
+    ]
+
+
 def long_functions(text: str) -> list[tuple[int, str]]:
     """Functions of a Python file that are longer than MAX_FUNCTION."""
     faults: list[tuple[int, str]] = []
@@ -116,6 +128,27 @@ def long_functions(text: str) -> list[tuple[int, str]]:
     return faults
 
 
+def long_cpp_functions(lines: list[str]) -> list[tuple[int, str]]:
+    """Functions of a file of C or C++ that are longer than MAX_FUNCTION.
+
+    They end with a brace by itself, as far indented as their first line.
+    """
+    faults: list[tuple[int, str]] = []
+    for end, line in enumerate(lines):
+        if not re.fullmatch(r" {0,4}}", line):
+            continue
+        begins = re.compile(line[:-1] + r"(?!public|private|protected|case|default)[^ #}]")
+        first = next((k for k in range(end - 1, -1, -1) if begins.match(lines[k])), end)
+        head = " ".join(lines[first : first + 6])
+        is_other = re.match(
+            r"\s*(namespace|class|struct|enum|union|extern|if|for|while|do)\b", head
+        )
+        if "(" in head and not is_other and end - first + 1 > MAX_FUNCTION:
+            message = f"{end - first + 1} lines; {MAX_FUNCTION} are allowed to a function"
+            faults.append((first + 1, message))
+    return faults
+
+
 def faults_of(path: Path, text: str) -> list[tuple[int, str]]:
     """Line numbers and messages of what is wrong with one file."""
     lines = text.splitlines()
@@ -123,10 +156,13 @@ def faults_of(path: Path, text: str) -> list[tuple[int, str]]:
     if path.suffix in SOURCES:
         if not any(LICENCE in line for line in lines[:16]):
             faults.append((1, f"no '{LICENCE}' in the first lines"))
-        if len(lines) > MAX_LINES:
-            faults.append((len(lines), f"{len(lines)} lines; {MAX_LINES} are allowed"))
+        most = MAX_PASSES if path.name.endswith("Passes.td") else MAX_LINES
+        if len(lines) > most:
+            faults.append((len(lines), f"{len(lines)} lines; {most} are allowed"))
     if path.suffix == ".py":
         faults += long_functions(text)
+    if path.suffix in {".c", ".cpp", ".h"}:
+        faults += long_cpp_functions(lines)
     faults += layering_faults(path, lines)
     for number, line in enumerate(lines, 1):
         if "\t" in line:
@@ -144,6 +180,7 @@ def faults_of(path: Path, text: str) -> list[tuple[int, str]]:
 def main() -> int:
     """Checks all files; returns the exit status."""
     checked = failed = 0
+    defaults: dict[str, str] = {}
     for path in files(TEXTS):
         if str(path).startswith(GENERATED):
             continue
@@ -154,7 +191,10 @@ def main() -> int:
             print(f"{path}:1: not UTF-8 ({error})")
             failed += 1
             continue
-        for line, message in faults_of(path, text):
+        faults = faults_of(path, text)
+        if path.name.endswith("Passes.td"):
+            faults += option_faults(text, defaults)
+        for line, message in faults:
             print(f"{path}:{line}: {message}")
             failed += 1
     print(f"{checked} files, {failed} faults")

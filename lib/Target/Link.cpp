@@ -171,11 +171,10 @@ static bool isSharedLibrary(StringRef path) {
          magic == llvm::file_magic::elf_shared_object;
 }
 
-LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
-                                      StringRef output, StringRef soname,
-                                      const TargetOptions &options,
-                                      Location loc) {
-  llvm::Triple triple = getTriple(options);
+/// The runtime that the options name, or the one for `triple`.
+static FailureOr<std::string> chooseRuntime(const TargetOptions &options,
+                                            const llvm::Triple &triple,
+                                            Location loc) {
   std::string runtime = options.runtimeLibrary;
   if (runtime.empty())
     runtime = findRuntime(triple);
@@ -188,6 +187,18 @@ LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
     return emitError(loc, Diag::CannotRead)
            << "cannot read the runtime '" << runtime
            << "': " << error.message();
+  return runtime;
+}
+
+LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
+                                      StringRef output, StringRef soname,
+                                      const TargetOptions &options,
+                                      Location loc) {
+  llvm::Triple triple = getTriple(options);
+  FailureOr<std::string> chosen = chooseRuntime(options, triple, loc);
+  if (failed(chosen))
+    return failure();
+  const std::string &runtime = *chosen;
   // glibc's names, then musl's, where libm is a part of libc.
   std::string muslName = ("libc.musl-" + triple.getArchName() + ".so.1").str();
   std::string libc = findLibrary({"libc.so.6", muslName}, options, triple);
@@ -197,7 +208,6 @@ LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
            << "there is no " << (libc.empty() ? "libc.so.6" : "libm.so.6")
            << " for target '" << triple.str()
            << "': name its folder by --library-path";
-
   llvm::Expected<ScratchFile> file =
       ScratchFile::createWith(StringRef(object.data(), object.size()));
   object = ObjectBytes();
@@ -220,18 +230,17 @@ LogicalResult loopc::linkSharedObject(ObjectBytes object, uint64_t reserved,
   std::string archive = isShared ? findRuntime(triple) : "";
   if (isShared && archive.empty())
     return emitError(loc, Diag::LinkFailed) << "there is no libloopc_rt.a";
+  auto beside = [&](StringRef name, StringRef library) {
+    return isShared ? std::string() : findBeside(runtime, name, library);
+  };
   // In front of the runtime, whose functions it replaces. Without it the
   // library runs on one thread.
-  std::string threads = isShared ? ""
-                                 : findBeside(runtime, "libloopc_rt_threads.a",
-                                              LOOPC_THREADS_LIBRARY);
+  std::string threads = beside("libloopc_rt_threads.a", LOOPC_THREADS_LIBRARY);
   if (!threads.empty())
     arguments.push_back(threads.c_str());
   // Nothing is taken from it for a model of the CPU. Where there is no kernel
   // nothing in the object asks for it, but tensors on the device may come.
-  std::string cuda =
-      isShared ? ""
-               : findBeside(runtime, "libloopc_rt_cuda.a", LOOPC_CUDA_LIBRARY);
+  std::string cuda = beside("libloopc_rt_cuda.a", LOOPC_CUDA_LIBRARY);
   if (!cuda.empty())
     arguments.push_back(cuda.c_str());
   if (!options.chip.empty() && !isShared) {

@@ -241,6 +241,24 @@ static AffineMap dropLoops(AffineMap map, const llvm::SmallBitVector &dropped,
       AffineMap::get(map.getNumDims(), 0, results, map.getContext()), dropped);
 }
 
+/// Writes the body of `op` of `args`, with those of `numbers` that there are in
+/// the place of arguments, into loops without `dropped`.
+static void writeBody(OpBuilder &b, Location loc, linalg::GenericOp op,
+                      ValueRange args, ArrayRef<OpFoldResult> numbers,
+                      const llvm::SmallBitVector &dropped) {
+  IRMapping mapping;
+  mapping.map(op.getBody()->getArguments(), args);
+  for (auto [k, number] : llvm::enumerate(numbers))
+    if (!number.isNull())
+      mapping.map(op.getBody()->getArgument(k), materialize(b, loc, number));
+  for (Operation &inner : *op.getBody())
+    if (auto index = dyn_cast<linalg::IndexOp>(b.clone(inner, mapping)))
+      index.setDim(index.getDim() -
+                   llvm::count_if(dropped.set_bits(), [&](unsigned dim) {
+                     return dim < index.getDim();
+                   }));
+}
+
 LogicalResult SumOnce::matchAndRewrite(linalg::GenericOp op,
                                        PatternRewriter &rewriter) const {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
@@ -294,20 +312,7 @@ LogicalResult SumOnce::matchAndRewrite(linalg::GenericOp op,
   auto sum = linalg::GenericOp::create(
       rewriter, loc, TypeRange{init.getType()}, inputs, ValueRange{init}, maps,
       kinds, [&](OpBuilder &b, Location, ValueRange args) {
-        IRMapping mapping;
-        mapping.map(op.getBody()->getArguments(), args);
-        for (auto [k, number] : llvm::enumerate(numbers))
-          if (!number.isNull())
-            mapping.map(op.getBody()->getArgument(k),
-                        materialize(b, loc, number));
-        for (Operation &inner : *op.getBody()) {
-          Operation *copy = b.clone(inner, mapping);
-          if (auto index = dyn_cast<linalg::IndexOp>(copy))
-            index.setDim(index.getDim() -
-                         llvm::count_if(repeated.set_bits(), [&](unsigned dim) {
-                           return dim < index.getDim();
-                         }));
-        }
+        writeBody(b, loc, op, args, numbers, repeated);
       });
   // Of the loops of the result.
   SmallVector<int64_t> kept;

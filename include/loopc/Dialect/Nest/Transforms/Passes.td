@@ -198,8 +198,8 @@ def ParallelizeNests
   let description = [{
     The outermost loops with the attribute `loopc.parallel` (perfectly nested
     ones together) become a function of a range of iterations, where the run has
-    more than one thread and the nest at least `min-work` operations, or an
-    eighth of them where the threads are there already (in a loop a 64th): what
+    more than one thread and the nest at least `min-shared-work` operations, or
+    an eighth of them where threads are there already (in a loop a 64th): what
     is known here to be less stays as it is, what only the run knows is asked
     then. What is read of operands that stay in no cache counts as work. What
     may have one iteration, as a batch of an open extent, has the
@@ -225,7 +225,7 @@ def ParallelizeNests
     allocates is its own.
   }];
   let options = [
-    Option<"minWork", "min-work", "unsigned", /*default=*/"524288",
+    Option<"minWork", "min-shared-work", "unsigned", /*default=*/"524288",
            "operations from which on threads pay; an 8th of it where they are there, in a loop a 64th">,
     Option<"minPiece", "min-piece", "unsigned", /*default=*/"32768",
            "operations of a piece, at least">,
