@@ -18,7 +18,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 
@@ -101,12 +100,16 @@ mlir::linalg::GenericOp hoistZeroPoints(mlir::RewriterBase &rewriter,
 /// Lanes of the vectors of sums of `columns` columns.
 int64_t dotLanes(CpuModel cpu, int64_t columns);
 
-/// Keeps LLVM from unrolling `loop`, which has as much in it as is good.
-void keepRolled(mlir::scf::ForOp loop);
+/// Keeps LLVM from unrolling `loop`, which has as much in it as is good, and
+/// with `keepScalar` from making vectors of it.
+void keepRolled(mlir::scf::ForOp loop, bool keepScalar = false);
 
 /// `expr` of `dims`, folded.
 mlir::Value applyTo(mlir::ImplicitLocOpBuilder &b, mlir::AffineExpr expr,
                     mlir::ValueRange dims);
+
+/// The memref `buffer` with its last two axes as one.
+mlir::Value joinLastAxes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer);
 
 /// A mask of the first `count` of some lanes, at least none and at most all.
 mlir::Value maskOfFirst(mlir::ImplicitLocOpBuilder &b, mlir::Value count,

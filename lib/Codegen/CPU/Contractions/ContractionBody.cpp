@@ -97,12 +97,8 @@ Value ContractionBody::load(OpOperand &operand, int64_t i, int64_t j,
 }
 
 Value ContractionBody::loadStrip(int64_t j, int64_t number) {
-  auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(v.strip));
   SmallVector<Value> at{v.stripRow(number), v.index(j * tile.lanes)};
-  if (masks.empty() || !masks[j])
-    return vector::LoadOp::create(v.b, type, v.strip, at);
-  Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(v.b, type, v.strip, at, masks[j], zero);
+  return loadLanes(v.b, v.strip, at, maskOf(j), tile.lanes, /*filler=*/0);
 }
 
 Value ContractionBody::load(Value buffer, AffineMap map, int64_t i, int64_t j,
@@ -110,26 +106,22 @@ Value ContractionBody::load(Value buffer, AffineMap map, int64_t i, int64_t j,
   SmallVector<Value> at = indices(map, i, j, k);
   if (!map.isFunctionOfDim(v.laneDim))
     return memref::LoadOp::create(v.b, buffer, at);
-  auto type = VectorType::get(tile.lanes, getElementTypeOrSelf(buffer));
   bool isPacked = v.plan.isPacked(map, v.laneDim);
   if (!isPacked)
     if (int64_t stride =
             *stepAlong(map.getResults().back(), v.laneDim, map.getNumDims());
         stride > 1)
       return loadApart(buffer, at, stride, j);
-  Value mask = masks.empty() ? Value() : masks[j];
   // Panels are padded, but of those that a tile reads some may not be there.
-  if (!mask || (isPacked && j * tile.lanes < v.plan.panels->width))
-    return vector::LoadOp::create(v.b, type, buffer, at);
-  Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(v.b, type, buffer, at, mask, zero);
+  bool isThere = isPacked && j * tile.lanes < v.plan.panels->width;
+  return loadLanes(v.b, buffer, at, isThere ? Value() : maskOf(j), tile.lanes,
+                   /*filler=*/0);
 }
 
 Value ContractionBody::loadApart(Value buffer, SmallVector<Value> at,
                                  int64_t stride, int64_t j) {
   int64_t lanes = tile.lanes;
-  auto type = VectorType::get(lanes, getElementTypeOrSelf(buffer));
-  Value mask = masks.empty() ? Value() : masks[j];
+  Value mask = maskOf(j);
   AffineExpr d0 = getAffineDimExpr(0, v.b.getContext());
   // Vectors of all that is in between, the last of which ends with the last
   // element that is wanted: nothing behind it is read.
@@ -149,15 +141,11 @@ Value ContractionBody::loadApart(Value buffer, SmallVector<Value> at,
     if (!isWanted)
       continue;
     at.back() = v.apply(d0 + first, place);
-    Value part;
-    if (mask) {
-      Value count = v.apply((d0 - 1) * stride + (1 - first), tile.counts[j]);
-      Value zero = arith::ConstantOp::create(v.b, v.b.getZeroAttr(type));
-      part = vector::MaskedLoadOp::create(v.b, type, buffer, at,
-                                          v.maskOf(count), zero);
-    } else {
-      part = vector::LoadOp::create(v.b, type, buffer, at);
-    }
+    Value there;
+    if (mask)
+      there =
+          v.maskOf(v.apply((d0 - 1) * stride + (1 - first), tile.counts[j]));
+    Value part = loadLanes(v.b, buffer, at, there, lanes, /*filler=*/0);
     result = vector::ShuffleOp::create(v.b, result ? result : part, part, from);
   }
   return result;
@@ -188,10 +176,8 @@ void ContractionBody::store(Value buffer, AffineMap map, Value value, int64_t i,
   SmallVector<Value> at = indices(map, i, j, 0);
   if (!isa<VectorType>(value.getType()))
     memref::StoreOp::create(v.b, value, buffer, at);
-  else if (!masks.empty() && masks[j])
-    vector::MaskedStoreOp::create(v.b, buffer, at, masks[j], value);
   else
-    vector::StoreOp::create(v.b, value, buffer, at);
+    storeLanes(v.b, value, buffer, at, maskOf(j));
 }
 
 Value ContractionBody::widened(Value value) {

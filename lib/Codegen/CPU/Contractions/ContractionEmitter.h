@@ -255,6 +255,11 @@ private:
   mlir::Value loadApart(mlir::Value buffer, llvm::SmallVector<mlir::Value> at,
                         int64_t stride, int64_t j);
 
+  /// What there is of vectors of column `j`; null: all.
+  mlir::Value maskOf(int64_t j) {
+    return masks.empty() ? mlir::Value() : masks[j];
+  }
+
   ContractionEmitter &v;
   const Tile &tile;
   llvm::ArrayRef<mlir::Value> masks;

@@ -115,11 +115,7 @@ void ContractionBody::storeTurned(Value buffer, AffineMap map,
       for (auto [k, column] : llvm::enumerate(parts)) {
         AffineMap here = map.replace(lane, lane + (part + k), map.getNumDims(),
                                      map.getNumSymbols());
-        SmallVector<Value> at = indices(here, i, j, 0);
-        if (mask)
-          vector::MaskedStoreOp::create(b, buffer, at, mask, column);
-        else
-          vector::StoreOp::create(b, column, buffer, at);
+        storeLanes(b, column, buffer, indices(here, i, j, 0), mask);
       }
     }
   }

@@ -11,9 +11,7 @@
 #include "ContractionEmitter.h"
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <numeric>
@@ -26,20 +24,21 @@ using namespace loopc;
 //===----------------------------------------------------------------------===//
 
 Value ContractionEmitter::apply(AffineExpr expr, ValueRange dims) {
-  OpFoldResult result = affine::makeComposedFoldedAffineApply(
-      b, b.getLoc(), AffineMap::get(dims.size(), 0, expr),
-      getAsOpFoldResult(dims));
-  return getValueOrCreateConstantIndexOp(b, b.getLoc(), result);
+  return applyTo(b, expr, dims);
 }
 
-void loopc::keepRolled(scf::ForOp loop) {
+void loopc::keepRolled(scf::ForOp loop, bool keepScalar) {
   MLIRContext *context = loop.getContext();
   auto yes = BoolAttr::get(context, true);
   auto unroll = LLVM::LoopUnrollAttr::get(context, yes, {}, {}, {}, {}, {}, {});
+  LLVM::LoopVectorizeAttr vectorize;
+  if (keepScalar)
+    vectorize =
+        LLVM::LoopVectorizeAttr::get(context, yes, {}, {}, {}, {}, {}, {});
   loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(context, {}, {}, {}, unroll, {},
-                                              {}, {}, {}, {}, {}, {}, {}, {},
-                                              {}, {}));
+                LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {},
+                                              unroll, {}, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {}));
 }
 
 void ContractionEmitter::loopOver(unsigned dim, Value from, Value to,
@@ -143,15 +142,8 @@ void ContractionEmitter::begin() {
   b.setInsertionPoint(op);
   llvm::append_range(extents, createExtents(b, op));
   at.assign(extents.size(), index(0));
-  if (!plan.dot)
-    return;
-  Value vectors = plan.dot->vectors->get();
-  int64_t rank = cast<MemRefType>(vectors.getType()).getRank();
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t axis : llvm::seq(rank - 1))
-    groups.push_back({axis});
-  groups.back().push_back(rank - 1);
-  dotPanels = memref::CollapseShapeOp::create(b, vectors, groups);
+  if (plan.dot)
+    dotPanels = joinLastAxes(b, plan.dot->vectors->get());
 }
 
 void ContractionEmitter::emit() {

@@ -180,25 +180,19 @@ SmallVector<Value> WindowEmitter::reduceRows(SmallVector<Value> at,
                                              ArrayRef<Value> columns,
                                              const Strip &strip,
                                              SmallVector<Value> sums) {
-  OpBuilder::InsertionGuard guard(b);
-  scf::ForOp outermost;
+  SmallVector<Value> begins, ends;
   for (auto [dim, bounds] : rowBounds) {
-    auto loop =
-        scf::ForOp::create(b, bounds.first, bounds.second, index(1), sums);
-    if (outermost)
-      scf::YieldOp::create(b, loop.getResults());
-    else
-      outermost = loop;
-    at[dim] = loop.getInductionVar();
-    sums.assign(loop.getRegionIterArgs().begin(),
-                loop.getRegionIterArgs().end());
-    b.setInsertionPointToEnd(loop.getBody());
+    begins.push_back(bounds.first);
+    ends.push_back(bounds.second);
   }
-  sums = reduceColumns(at, columns, strip, sums);
-  if (!outermost)
-    return sums;
-  scf::YieldOp::create(b, sums);
-  return SmallVector<Value>(outermost.getResults());
+  SmallVector<Value> steps(begins.size(), index(1));
+  auto body = [&](OpBuilder &, Location, ValueRange numbers, ValueRange args) {
+    for (auto [bounds, number] : llvm::zip_equal(rowBounds, numbers))
+      at[bounds.first] = number;
+    return reduceColumns(at, columns, strip, SmallVector<Value>(args));
+  };
+  return scf::buildLoopNest(b, b.getLoc(), begins, ends, steps, sums, body)
+      .results;
 }
 
 /// Finds which rows of the windows at `at` are not padding.
@@ -277,11 +271,7 @@ void WindowEmitter::store(ArrayRef<Value> at, Value mask, Value sums) {
     target = next.getDpsInitOperand(0);
     to = plan.epilogue.maps.back();
   }
-  SmallVector<Value> place = placeBy(to, at);
-  if (mask)
-    vector::MaskedStoreOp::create(b, target->get(), place, mask, sums);
-  else
-    vector::StoreOp::create(b, sums, target->get(), place);
+  storeLanes(b, sums, target->get(), placeBy(to, at), mask);
 }
 
 /// The vectors of a row from at[last] on.

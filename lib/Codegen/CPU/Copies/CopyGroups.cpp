@@ -11,6 +11,7 @@
 // the source, each is copied at once. What pads the panels is there already.
 
 #include "CopyPlan.h"
+#include "Rows/VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -80,24 +81,20 @@ void GroupCopy::loop(Value from, Value to, bool isParallel,
 void GroupCopy::emitRows() {
   AffineExpr d0, d1;
   bindDims(b.getContext(), d0, d1);
-  Type element = getElementTypeOrSelf(source);
-  auto type = VectorType::get(width, element);
   SmallVector<Value> from(at), rows;
   from[columns] = apply(d0 * width, at[columns]);
   Value left = apply(d1 - d0, {from[columns], extent(columns)});
   for (int64_t k : llvm::seq(group.size)) {
     Value row = apply(d0 * group.size + k, at[group.dim]);
     from[group.dim] = row;
-    if (!masks) {
-      rows.push_back(vector::LoadOp::create(b, type, source, from));
-      continue;
+    Value mask;
+    if (masks) {
+      Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row,
+                                            extent(group.dim));
+      Value count = arith::SelectOp::create(b, isThere, left, index(0));
+      mask = maskOfFirst(b, count, width);
     }
-    Value isThere = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, row,
-                                          extent(group.dim));
-    Value count = arith::SelectOp::create(b, isThere, left, index(0));
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-    rows.push_back(vector::MaskedLoadOp::create(
-        b, type, source, from, maskOfFirst(b, count, width), zero));
+    rows.push_back(loadLanes(b, source, from, mask, width, /*filler=*/0));
   }
   // Neighbours of a group are half of it apart until the last step.
   for (size_t half = rows.size() / 2; half >= 1; half /= 2) {
@@ -177,15 +174,8 @@ void GroupCopy::emitLoops(unsigned next) {
 }
 
 void GroupCopy::run() {
-  if (!isTransposed) {
-    // Groups of a row are one behind the other.
-    int64_t rank = cast<MemRefType>(target.getType()).getRank();
-    SmallVector<ReassociationIndices> joined;
-    for (int64_t axis : llvm::seq(rank - 1))
-      joined.push_back({axis});
-    joined.back().push_back(rank - 1);
-    target = memref::CollapseShapeOp::create(b, target, joined);
-  }
+  if (!isTransposed) // Groups of a row are one behind the other.
+    target = joinLastAxes(b, target);
   emitLoops(0);
 }
 

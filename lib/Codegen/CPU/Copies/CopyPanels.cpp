@@ -10,6 +10,7 @@
 // registers where the source needs it. What pads the panels is written too.
 
 #include "CopyPlan.h"
+#include "Rows/VectorElements.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/IndexEmitter.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -45,7 +46,9 @@ private:
     return b.createOrFold<memref::DimOp>(source, static_cast<int64_t>(dim));
   }
   Value maskOf(Value count) { return maskOfFirst(b, count, lanes); }
-  Value load(ValueRange at, Value mask);
+  Value load(ValueRange place, Value mask) {
+    return loadLanes(b, source, place, mask, lanes, /*filler=*/0);
+  }
 
   Value source, target;
   AffineMap map;
@@ -67,14 +70,6 @@ void PanelCopy::loop(Value to, int64_t step,
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(loop.getBody()->getTerminator());
   body(loop.getInductionVar());
-}
-
-Value PanelCopy::load(ValueRange indices, Value mask) {
-  auto type = VectorType::get(lanes, getElementTypeOrSelf(source));
-  if (!mask)
-    return vector::LoadOp::create(b, type, source, indices);
-  Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-  return vector::MaskedLoadOp::create(b, type, source, indices, mask, zero);
 }
 
 /// One row of a panel.
@@ -104,6 +99,15 @@ Value loopc::applyTo(ImplicitLocOpBuilder &b, AffineExpr expr,
       affine::makeComposedFoldedAffineApply(
           b, b.getLoc(), AffineMap::get(dims.size(), 0, expr),
           getAsOpFoldResult(dims)));
+}
+
+Value loopc::joinLastAxes(ImplicitLocOpBuilder &b, Value buffer) {
+  int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t axis : llvm::seq(rank - 1))
+    groups.push_back({axis});
+  groups.back().push_back(rank - 1);
+  return memref::CollapseShapeOp::create(b, buffer, groups);
 }
 
 Value loopc::maskOfFirst(ImplicitLocOpBuilder &b, Value count, int64_t lanes) {
@@ -169,13 +173,10 @@ void PanelCopy::emitBlock() {
             to.push_back(at[axis ? axis.getPosition() : dim]);
         }
         to.push_back(within);
-        if (!masksRows) {
-          vector::StoreOp::create(b, rows[j], target, to);
-          continue;
-        }
         // All of the row, or nothing behind the last one.
-        Value mask = maskOf(apply((d0 - j) * lanes, left));
-        vector::MaskedStoreOp::create(b, target, to, mask, rows[j]);
+        Value mask =
+            masksRows ? maskOf(apply((d0 - j) * lanes, left)) : Value();
+        storeLanes(b, rows[j], target, to, mask);
       }
     });
   });

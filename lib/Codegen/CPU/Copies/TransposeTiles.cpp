@@ -22,7 +22,6 @@
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Support/IndexEmitter.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -60,7 +59,6 @@ private:
   void emitVersions();
   void emitLong();
   void emitShortTile(Value rest);
-  Value together(OpOperand &operand);
   SmallVector<Value> placeTogether(OpOperand &operand, int64_t number);
   Value pick(ArrayRef<Value> sources,
              llvm::function_ref<std::pair<int64_t, int64_t>(int64_t)> from);
@@ -84,6 +82,9 @@ private:
     return applyTo(b, expr, dims);
   }
   Value maskOf(Value count) { return maskOfFirst(b, count, lanes); }
+  Value load(Value buffer, ValueRange place, Value mask) {
+    return loadLanes(b, buffer, place, mask, lanes, /*filler=*/0);
+  }
   Value widened(Value value) { return widen(b, value, lanes); }
 
   linalg::GenericOp op;
@@ -187,34 +188,20 @@ void TransposeTiles::emitRow(int64_t i, ArrayRef<SmallVector<Value>> turned,
   IRMapping values;
   for (auto [k, operand] : llvm::enumerate(op.getDpsInputOperands())) {
     BlockArgument argument = op.getMatchingBlockArgument(operand);
-    Type element = getElementTypeOrSelf(operand->get());
-    auto type = VectorType::get(lanes, element);
     SmallVector<Value> place = placeOf(*operand, here);
-    if (plan.kinds[k] == Kind::Rows) {
+    if (plan.kinds[k] == Kind::Rows)
       values.map(argument, turned[k][i]);
-    } else if (argument.use_empty()) {
+    else if (argument.use_empty())
       continue;
-    } else if (plan.kinds[k] == Kind::Element) {
+    else if (plan.kinds[k] == Kind::Element)
       values.map(argument,
                  widened(memref::LoadOp::create(b, operand->get(), place)));
-    } else if (mask) {
-      Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-      values.map(argument, vector::MaskedLoadOp::create(b, type, operand->get(),
-                                                        place, mask, zero)
-                               .getResult());
-    } else {
-      values.map(
-          argument,
-          vector::LoadOp::create(b, type, operand->get(), place).getResult());
-    }
+    else
+      values.map(argument, load(operand->get(), place, mask));
   }
   Value result = cloneWide(b, *op.getBody(), values, lanes).front();
   OpOperand &init = *op.getDpsInitOperand(0);
-  SmallVector<Value> place = placeOf(init, here);
-  if (mask)
-    vector::MaskedStoreOp::create(b, init.get(), place, mask, result);
-  else
-    vector::StoreOp::create(b, result, init.get(), place);
+  storeLanes(b, result, init.get(), placeOf(init, here), mask);
 }
 
 void TransposeTiles::emitTile(bool isWhole) {
@@ -230,7 +217,6 @@ void TransposeTiles::emitTile(bool isWhole) {
   for (auto [k, operand] : llvm::enumerate(op.getDpsInputOperands())) {
     if (plan.kinds[k] != Kind::Rows)
       continue;
-    auto type = VectorType::get(lanes, getElementTypeOrSelf(operand->get()));
     Value mask = isWhole ? Value() : maskOf(rows);
     for (int64_t j : llvm::seq(lanes)) {
       SmallVector<Value> here(at);
@@ -239,15 +225,7 @@ void TransposeTiles::emitTile(bool isWhole) {
       if (!isWhole)
         here[columnDim] =
             arith::MinSIOp::create(b, here[columnDim], lastColumn);
-      SmallVector<Value> place = placeOf(*operand, here);
-      if (isWhole) {
-        turned[k].push_back(
-            vector::LoadOp::create(b, type, operand->get(), place));
-        continue;
-      }
-      Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-      turned[k].push_back(vector::MaskedLoadOp::create(b, type, operand->get(),
-                                                       place, mask, zero));
+      turned[k].push_back(load(operand->get(), placeOf(*operand, here), mask));
     }
     turned[k] = transposeVectors(b, turned[k]);
   }
@@ -336,17 +314,8 @@ Value TransposeTiles::pick(
   return result;
 }
 
-/// `operand` with the long and the short axis, its last ones, as one.
-Value TransposeTiles::together(OpOperand &operand) {
-  int64_t rank = cast<MemRefType>(operand.get().getType()).getRank();
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t axis : llvm::seq(rank - 1))
-    groups.push_back({axis});
-  groups.back().push_back(rank - 1);
-  return memref::CollapseShapeOp::create(b, operand.get(), groups);
-}
-
-/// Where vector `number` of the tile is in what together() makes.
+/// Where vector `number` of the tile is in `operand` with the long and the
+/// short axis, its last ones, as one.
 SmallVector<Value> TransposeTiles::placeTogether(OpOperand &operand,
                                                  int64_t number) {
   SmallVector<Value> place = placeOf(operand, at);
@@ -367,19 +336,6 @@ void TransposeTiles::emitShortTile(Value rest) {
   for (int64_t k : llvm::seq(rest ? count : 0))
     masks[k] = maskOf(apply(d0 * count - k * lanes, {rest}));
   at[shortDim] = index(0);
-  auto load = [&](Value buffer, ValueRange place, Value there) -> Value {
-    auto type = VectorType::get(lanes, getElementTypeOrSelf(buffer));
-    if (!there)
-      return vector::LoadOp::create(b, type, buffer, place);
-    Value zero = arith::ConstantOp::create(b, b.getZeroAttr(type));
-    return vector::MaskedLoadOp::create(b, type, buffer, place, there, zero);
-  };
-  auto store = [&](Value value, Value buffer, ValueRange place, Value there) {
-    if (there)
-      vector::MaskedStoreOp::create(b, buffer, place, there, value);
-    else
-      vector::StoreOp::create(b, value, buffer, place);
-  };
   SmallVector<SmallVector<Value>> read(parts.size());
   for (auto [k, operand] : llvm::enumerate(op.getDpsInputOperands()))
     if (parts[k] == Part::Together)
@@ -413,14 +369,15 @@ void TransposeTiles::emitShortTile(Value rest) {
   for (int64_t number : llvm::seq(count)) {
     at[shortDim] = index(number);
     if (parts.back() == Part::Apart) {
-      store(results[number], init.get(), placeOf(init, at), mask);
+      storeLanes(b, results[number], init.get(), placeOf(init, at), mask);
       continue;
     }
     Value mixed = pick(results, [&](int64_t lane) {
       int64_t place = number * lanes + lane;
       return std::pair(place % count, place / count);
     });
-    store(mixed, joined.back(), placeTogether(init, number), masks[number]);
+    storeLanes(b, mixed, joined.back(), placeTogether(init, number),
+               masks[number]);
   }
 }
 
@@ -434,7 +391,8 @@ void TransposeTiles::emitShort(const ShortTranspose &axes, bool isMasked) {
   llvm::SaveAndRestore savedExtent(statics[shortDim], axes.count);
   joined.clear();
   for (auto [k, operand] : llvm::enumerate(op->getOpOperands()))
-    joined.push_back(parts[k] == Part::Together ? together(operand) : Value());
+    joined.push_back(parts[k] == Part::Together ? joinLastAxes(b, operand.get())
+                                                : Value());
   AffineMap out = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
   AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
   Value size = extents[longDim];

@@ -19,6 +19,7 @@
 //
 // Where a run tells how long rows are, there may turn out to be none.
 
+#include "Contractions.h"
 #include "RowPlan.h"
 #include "Rows.h"
 #include "VectorElements.h"
@@ -282,27 +283,15 @@ Value ShortRows::makeTable(Type element) {
   return tables.back();
 }
 
-/// Neither is worth copies of its body: loops over tables are short, and others
-/// are of vectors.
-static void keepAsItIs(scf::ForOp loop) {
-  MLIRContext *context = loop.getContext();
-  auto yes = BoolAttr::get(context, true);
-  auto unroll = LLVM::LoopUnrollAttr::get(context, yes, {}, {}, {}, {}, {}, {});
-  auto vectorize =
-      LLVM::LoopVectorizeAttr::get(context, yes, {}, {}, {}, {}, {}, {});
-  loop->setAttr("llvm.loop_annotation",
-                LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {},
-                                              unroll, {}, {}, {}, {}, {}, {},
-                                              {}, {}, {}, {}, {}));
-}
-
 void ShortRows::forAll(Value begin, Value end, Value step, bool isParallel,
                        llvm::function_ref<void(Value)> body) {
   OpBuilder::InsertionGuard guard(b);
   auto loop = scf::ForOp::create(b, begin, end, step);
   // Of few light vectors LLVM writes out all: sums then stay in registers.
+  // Others are not worth copies of the body: loops over tables are short, and
+  // the rest are of vectors.
   if (!getConstantIntValue(end) || !isLightBody(*op.getBody(), kLight))
-    keepAsItIs(loop);
+    keepRolled(loop, /*keepScalar=*/true);
   if (isParallel)
     markParallel(loop);
   b.setInsertionPointToStart(loop.getBody());
@@ -409,12 +398,12 @@ void ShortRows::addUp(OpOperand &init, Operation &combiner, Place at) {
     Value before = memref::LoadOp::create(b, init.get(), to);
     Value sum =
         memref::LoadOp::create(b, views[init.getOperandNumber()], place);
-    OperationState state(combiner.getLoc(), combiner.getName());
-    for (Value operand : combiner.getOperands())
-      state.operands.push_back(operand == out ? before : sum);
-    state.addTypes(sum.getType());
-    state.attributes = combiner.getAttrDictionary();
-    memref::StoreOp::create(b, b.create(state)->getResult(0), init.get(), to);
+    auto operands =
+        llvm::map_to_vector(combiner.getOperands(), [&](Value operand) {
+          return operand == out ? before : sum;
+        });
+    Operation *all = mlir::clone(b, &combiner, sum.getType(), operands);
+    memref::StoreOp::create(b, all->getResult(0), init.get(), to);
   });
 }
 

@@ -58,13 +58,22 @@ static Value onesOf(ImplicitLocOpBuilder &b, Type element, int64_t lanes) {
 }
 
 Value loopc::loadLanes(ImplicitLocOpBuilder &b, Value buffer, ValueRange place,
-                       Value mask, int64_t lanes) {
+                       Value mask, int64_t lanes, int64_t filler) {
   Type element = getElementTypeOrSelf(buffer.getType());
   auto type = VectorType::get({lanes}, element);
   if (!mask)
     return vector::LoadOp::create(b, type, buffer, place);
-  return vector::MaskedLoadOp::create(b, type, buffer, place, mask,
-                                      onesOf(b, element, lanes));
+  Value others = filler ? onesOf(b, element, lanes)
+                        : arith::ConstantOp::create(b, b.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(b, type, buffer, place, mask, others);
+}
+
+void loopc::storeLanes(ImplicitLocOpBuilder &b, Value value, Value buffer,
+                       ValueRange place, Value mask) {
+  if (mask)
+    vector::MaskedStoreOp::create(b, buffer, place, mask, value);
+  else
+    vector::StoreOp::create(b, value, buffer, place);
 }
 
 Value loopc::repeatLanes(ImplicitLocOpBuilder &b, Value buffer,
@@ -148,13 +157,12 @@ bool loopc::isLightBody(Block &body, int64_t most) {
 
 Operation *loopc::cloneWide(ImplicitLocOpBuilder &b, Operation &op,
                             ValueRange operands, int64_t lanes) {
-  OperationState state(op.getLoc(), op.getName());
-  for (Value operand : operands)
-    state.operands.push_back(widen(b, operand, lanes));
-  for (Type type : op.getResultTypes())
-    state.types.push_back(VectorType::get({lanes}, type));
-  state.attributes = op.getAttrDictionary();
-  return b.create(state);
+  auto wide = llvm::map_to_vector(
+      operands, [&](Value operand) { return widen(b, operand, lanes); });
+  auto types = llvm::map_to_vector(op.getResultTypes(), [&](Type type) -> Type {
+    return VectorType::get({lanes}, type);
+  });
+  return mlir::clone(b, &op, types, wide);
 }
 
 SmallVector<Value> loopc::cloneWide(ImplicitLocOpBuilder &b, Block &body,

@@ -14,7 +14,6 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 
@@ -45,10 +44,16 @@ mlir::Value widen(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
                   int64_t lanes);
 
 /// The neighbours of the memref `buffer` from `place` on; those that `mask`
-/// (null: all are there) leaves out are 1, from which nothing out of the
-/// ordinary is computed.
+/// (null: all are there) leaves out are `filler`, 0 or 1: from 1 nothing out of
+/// the ordinary is computed.
 mlir::Value loadLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value buffer,
-                      mlir::ValueRange place, mlir::Value mask, int64_t lanes);
+                      mlir::ValueRange place, mlir::Value mask, int64_t lanes,
+                      int64_t filler = 1);
+
+/// Stores the vector `value` in the memref `buffer` from `place` on, or what
+/// `mask` (null: all) does not leave out of it.
+void storeLanes(mlir::ImplicitLocOpBuilder &b, mlir::Value value,
+                mlir::Value buffer, mlir::ValueRange place, mlir::Value mask);
 
 /// The neighbours of the memref `buffer` from `place` on, each `times` times,
 /// one behind the other; `lanes`, a multiple of it, in all. `mask` is null or a

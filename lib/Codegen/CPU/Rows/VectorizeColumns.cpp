@@ -131,11 +131,7 @@ void ColumnVectorizer::readInputs(SmallVector<Value> at,
 
 void ColumnVectorizer::write(OpOperand &init, ValueRange at, Value mask,
                              Value vector) {
-  SmallVector<Value> place = placeOf(b, op, init, at);
-  if (mask)
-    vector::MaskedStoreOp::create(b, init.get(), place, mask, vector);
-  else
-    vector::StoreOp::create(b, vector, init.get(), place);
+  storeLanes(b, vector, init.get(), placeOf(b, op, init, at), mask);
 }
 
 /// The sums of `columns`, once the elements at `at` are in them; stores what is

@@ -28,7 +28,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace loopc {
@@ -243,11 +242,7 @@ void RowVectorizer::store(IRMapping &mapping, ValueRange at, Value mask) {
       continue;
     Value value = wide(
         mapping.lookupOrDefault(op.getBody()->getTerminator()->getOperand(k)));
-    SmallVector<Value> place = placeOf(b, op, init, at);
-    if (mask)
-      vector::MaskedStoreOp::create(b, init.get(), place, mask, value);
-    else
-      vector::StoreOp::create(b, value, init.get(), place);
+    storeLanes(b, value, init.get(), placeOf(b, op, init, at), mask);
   }
 }
 
@@ -363,9 +358,7 @@ void RowVectorizer::makeRest(ArrayRef<Place> rows, Value begin, Value rest,
 Value RowVectorizer::joinRows(Operation &combiner, ValueRange sums) {
   static_assert(kRows == 4);
   auto join = [&](Value x, Value y) {
-    OperationState state(combiner.getLoc(), combiner.getName(), {x, y},
-                         x.getType(), combiner.getAttrs());
-    return b.create(state)->getResult(0);
+    return mlir::clone(b, &combiner, x.getType(), {x, y})->getResult(0);
   };
   // Joins what `first` and `second` pick of each four numbers of x (0 to 3) and
   // the same four of y (4 to 7).
@@ -405,12 +398,11 @@ void RowVectorizer::addUp(ArrayRef<Place> rows, OpOperand &init,
                           Operation &combiner, ValueRange sums) {
   BlockArgument out = op.getMatchingBlockArgument(&init);
   auto put = [&](Value sum, Value before) {
-    OperationState state(combiner.getLoc(), combiner.getName());
-    for (Value operand : combiner.getOperands())
-      state.operands.push_back(operand == out ? before : sum);
-    state.addTypes(sum.getType());
-    state.attributes = combiner.getAttrDictionary();
-    return b.create(state)->getResult(0);
+    auto operands =
+        llvm::map_to_vector(combiner.getOperands(), [&](Value operand) {
+          return operand == out ? before : sum;
+        });
+    return mlir::clone(b, &combiner, sum.getType(), operands)->getResult(0);
   };
   auto putOne = [&](const Place &row, Value sum) {
     SmallVector<Value> place = placeOf(b, op, init, row);
