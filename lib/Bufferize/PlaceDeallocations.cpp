@@ -128,8 +128,9 @@ private:
     return value;
   }
 
-  /// Calls `visit` on every operation that uses memory of `root`, through
-  /// views and through branch results that are known to borrow from it.
+  /// Calls `visit` on every operation that uses memory of `root`, once for each
+  /// use, through views and through branch results that are known to borrow
+  /// from it.
   void forEachUser(Value root, llvm::function_ref<void(Operation *)> visit) {
     SmallVector<Value> work{root};
     llvm::SmallPtrSet<Value, 8> seen;
@@ -326,23 +327,7 @@ private:
   /// How often memory of `root` is used by `op` itself or within it.
   unsigned usesIn(Value root, Operation *op) {
     unsigned uses = 0;
-    SmallVector<Value> work{root};
-    llvm::SmallPtrSet<Value, 8> seen;
-    while (!work.empty()) {
-      Value v = work.pop_back_val();
-      if (!seen.insert(v).second)
-        continue;
-      for (OpOperand &use : v.getUses()) {
-        Operation *user = use.getOwner();
-        if (op->isAncestor(user))
-          ++uses;
-        for (Value result : user->getResults())
-          if (isBuffer(result) && getViewSource(result) == v)
-            work.push_back(result);
-      }
-      if (auto it = lenders.find(v); it != lenders.end())
-        llvm::append_range(work, it->second);
-    }
+    forEachUser(root, [&](Operation *user) { uses += op->isAncestor(user); });
     return uses;
   }
 

@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/RT/IR/CustomOp.h"
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Remarks.h"
@@ -23,9 +24,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
 
@@ -107,13 +106,6 @@ static std::string describeTrips(LoopOp loop) {
                : "tests a condition";
 }
 
-/// The value that `value` is a view of.
-static Value rootOf(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
-
 /// Where a carried value lives.
 static constexpr StringLiteral kInPlace = "in place",
                                kVectors = "in vector registers",
@@ -130,7 +122,7 @@ static StringRef describeCarried(LoopOp loop, unsigned k) {
     return kScalars;
   if (!isa<BaseMemRefType>(type))
     return kLists;
-  Value root = rootOf(loop.getYield().getCarried()[k]);
+  Value root = getViewRoot(loop.getYield().getCarried()[k]);
   if (root == loop.getCarriedArgs()[k])
     return kInPlace;
   if (auto branch = root.getDefiningOp<scf::IfOp>())

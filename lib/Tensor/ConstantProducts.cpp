@@ -50,32 +50,32 @@ static BlockArgument argumentOf(Value value) {
   return dyn_cast<BlockArgument>(value);
 }
 
-/// True if the body of `op` adds the product of its inputs to its sum.
-static bool addsProduct(linalg::GenericOp op) {
+SummedProduct loopc::findSummedProduct(linalg::GenericOp op) {
   auto sum = op.getBody()
                  ->getTerminator()
                  ->getOperand(0)
                  .getDefiningOp<arith::AddFOp>();
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !sum ||
-      !bitEnumContainsAll(sum.getFastmath(),
-                          arith::FastMathFlags::reassoc |
-                              arith::FastMathFlags::contract))
-    return false;
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !sum)
+    return {};
   BlockArgument before = op.getRegionOutputArgs().front();
   Value other = sum.getLhs() == before ? sum.getRhs() : sum.getLhs();
   auto product = other.getDefiningOp<arith::MulFOp>();
-  if (!product || !llvm::is_contained(sum->getOperands(), before) ||
-      !bitEnumContainsAll(product.getFastmath(),
-                          arith::FastMathFlags::contract))
-    return false;
+  if (!product || !llvm::is_contained(sum->getOperands(), before))
+    return {};
   BlockArgument x = argumentOf(product.getLhs()),
                 y = argumentOf(product.getRhs());
-  return x && y && x.getOwner() == op.getBody() &&
-         y.getOwner() == op.getBody() && x != y && x != before && y != before;
+  bool ofInputs = x && y && x.getOwner() == op.getBody() &&
+                  y.getOwner() == op.getBody() && x != y && x != before &&
+                  y != before;
+  return ofInputs ? SummedProduct{sum, product} : SummedProduct{};
 }
 
 std::optional<ProductLoops> loopc::matchProduct(linalg::GenericOp op) {
-  if (!addsProduct(op))
+  auto [sum, product] = findSummedProduct(op);
+  constexpr auto contract = arith::FastMathFlags::contract;
+  if (!product || !bitEnumContainsAll(product.getFastmath(), contract) ||
+      !bitEnumContainsAll(sum.getFastmath(),
+                          arith::FastMathFlags::reassoc | contract))
     return std::nullopt;
   for (OpOperand &operand : op->getOpOperands()) {
     if (getElementTypeOrSelf(operand.get().getType()).getIntOrFloatBitWidth() >

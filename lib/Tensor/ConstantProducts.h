@@ -12,6 +12,7 @@
 #ifndef LOOPC_LIB_TENSOR_CONSTANTPRODUCTS_H
 #define LOOPC_LIB_TENSOR_CONSTANTPRODUCTS_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <vector>
@@ -32,6 +33,14 @@ struct ProductLoops {
   /// The loop over columns, which is parallel, and the longest sum.
   unsigned column, depth;
 };
+
+/// What `op` adds to its sum, if that is the product of its two inputs, as they
+/// are or widened; else null.
+struct SummedProduct {
+  mlir::arith::AddFOp sum = {};
+  mlir::arith::MulFOp product = {};
+};
+SummedProduct findSummedProduct(mlir::linalg::GenericOp op);
 
 /// The loops of `op`, if it adds up products of two inputs whose elements are
 /// floats of 32 bits or less, which are exact in f64: in any order, and where a

@@ -21,6 +21,7 @@
 // the sum, which begins with 0, is scaled down again. It is rounded once, where
 // each product was.
 
+#include "ConstantProducts.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -71,23 +72,11 @@ template <typename T> static bool isSubnormal(T number) {
 /// True if `op` adds up products of two operands and nothing else.
 static bool isSumOfProducts(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
-      op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+      op.getNumDpsInits() != 1 || !op.getRegionOutputArgs()[0].hasOneUse())
     return false;
-  Block *body = op.getBody();
-  auto add =
-      body->getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-  if (!add)
-    return false;
-  Value sum = op.getRegionOutputArgs()[0];
-  Value added = add.getLhs() == sum ? add.getRhs() : add.getLhs();
-  auto product = added.getDefiningOp<arith::MulFOp>();
-  auto isFactor = [&](Value value) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    return argument && argument.getOwner() == body && argument != sum;
-  };
-  return product && (add.getLhs() == sum || add.getRhs() == sum) &&
-         sum.hasOneUse() && isFactor(product.getLhs()) &&
-         isFactor(product.getRhs()) && product.getLhs() != product.getRhs();
+  arith::MulFOp product = findSummedProduct(op).product;
+  return product &&
+         llvm::all_of(product->getOperands(), llvm::IsaPred<BlockArgument>);
 }
 
 /// The elements of a constant, seen with other axes or not; empty where `value`

@@ -9,9 +9,9 @@
 // Elements read from and written to places that tensors of indices name. An
 // index out of range ends the run; it is found before anything is read.
 
+#include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -20,10 +20,6 @@ using IP = arith::CmpIPredicate;
 //===----------------------------------------------------------------------===//
 // Gather
 //===----------------------------------------------------------------------===//
-
-static SmallVector<utils::IteratorType> parallel(int64_t rank) {
-  return SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel);
-}
 
 /// The one element of a tensor all of whose extents are 1.
 static Value onlyElement(NodeLowering &l, Value tensor) {
@@ -54,6 +50,28 @@ static Value gatherRow(NodeLowering &l, Value data, int64_t axis, Value at,
   return reshapeByGroups(l, sliceOf(l, data, offsets, sizes), target);
 }
 
+/// A tensor of `target`, where `indices` say the places along `axis`, and its
+/// other axes are those of `data`.
+static Value gatherSpace(NodeLowering &l, Value data, int64_t axis,
+                         const SpaceOperand &indices,
+                         ArrayRef<OpFoldResult> target,
+                         const CheckedIndices &checked) {
+  auto type = cast<RankedTensorType>(data.getType());
+  // Axes of the target behind those of the indices.
+  int64_t added = target.size() - type.getRank();
+  return mapSpace(l, indices, target, type.getElementType(),
+                  [&](ScalarBuilder &s, ArrayRef<Value> e) -> Value {
+                    SmallVector<Value> from;
+                    for (int64_t k : llvm::seq(type.getRank()))
+                      from.push_back(
+                          k == axis
+                              ? checked.position(s.b, s.loc, e[0])
+                              : Value(linalg::IndexOp::create(
+                                    s.b, s.loc, k < axis ? k : k + added)));
+                    return tensor::ExtractOp::create(s.b, s.loc, data, from);
+                  });
+}
+
 static LogicalResult lowerGather(NodeLowering &l) {
   Value data = stripCasts(l.in(0)), indices = stripCasts(l.in(1));
   Dims dataDims = l.dims(data), indexDims = l.dims(indices);
@@ -80,25 +98,8 @@ static LogicalResult lowerGather(NodeLowering &l) {
     l.setResult(gatherRow(l, data, *axis, at, indexRank == 0, target));
     return success();
   }
-  int64_t total = target.size();
-  AffineMap map = AffineMap::getMultiDimIdentityMap(total, l.b.getContext());
-  AffineMap indexMap = map.getSliceMap(*axis, indexRank);
-  Value init = l.empty(target, element);
-  l.setResult(
-      linalg::GenericOp::create(
-          l.b, init.getType(), indices, init,
-          ArrayRef<AffineMap>{indexMap, map}, parallel(total),
-          [&](OpBuilder &b, Location loc, ValueRange args) {
-            SmallVector<Value> from;
-            for (int64_t k : llvm::seq(rank))
-              from.push_back(
-                  k == *axis ? checked.position(b, loc, args[0])
-                             : Value(linalg::IndexOp::create(
-                                   b, loc, k < *axis ? k : k + indexRank - 1)));
-            Value value = tensor::ExtractOp::create(b, loc, data, from);
-            linalg::YieldOp::create(b, loc, value);
-          })
-          .getResult(0));
+  auto own = llvm::to_vector(llvm::seq(*axis, *axis + indexRank));
+  l.setResult(gatherSpace(l, data, *axis, {indices, own}, target, checked));
   return success();
 }
 
@@ -125,22 +126,8 @@ static LogicalResult lowerGatherElements(NodeLowering &l) {
   if (failed(axis) || failed(checkFitsInside(l, *axis)))
     return failure();
   CheckedIndices checked(l, 1, l.dim(data, *axis));
-  AffineMap map = l.b.getMultiDimIdentityMap(rank);
-  Value init = l.empty(l.dims(indices), l.elementType(0));
-  l.setResult(linalg::GenericOp::create(
-                  l.b, init.getType(), indices, init,
-                  ArrayRef<AffineMap>{map, map}, parallel(rank),
-                  [&](OpBuilder &b, Location loc, ValueRange args) {
-                    SmallVector<Value> from;
-                    for (int64_t k : llvm::seq(rank))
-                      from.push_back(
-                          k == *axis
-                              ? checked.position(b, loc, args[0])
-                              : Value(linalg::IndexOp::create(b, loc, k)));
-                    Value value = tensor::ExtractOp::create(b, loc, data, from);
-                    linalg::YieldOp::create(b, loc, value);
-                  })
-                  .getResult(0));
+  l.setResult(gatherSpace(l, data, *axis, {indices, allAxes(rank)},
+                          l.dims(indices), checked));
   return success();
 }
 
@@ -383,7 +370,7 @@ static Value scatterRow(NodeLowering &l, Value row, Value into,
     AffineMap map = l.b.getMultiDimIdentityMap(rank);
     row = linalg::GenericOp::create(
               l.b, old.getType(), row, old, ArrayRef<AffineMap>{map, map},
-              parallel(rank),
+              SmallVector(rank, utils::IteratorType::parallel),
               [&](OpBuilder &b, Location loc, ValueRange args) {
                 linalg::YieldOp::create(b, loc,
                                         reduction(b, loc, args[1], args[0]));
@@ -634,31 +621,18 @@ static LogicalResult lowerOneHot(NodeLowering &l) {
   // Since version 11 negative indices count from the end.
   bool wraps = l.node.getSinceVersion() >= 11 && !l.isUnsigned(0);
   bool isUnsigned = l.isUnsigned(0);
-  Value extent = l.asIndex(depth);
-  AffineMap map = l.b.getMultiDimIdentityMap(rank + 1);
-  Value init = l.empty(target, l.elementType(2));
+  Value extent = l.asIndex(depth), zero = l.index(0);
   l.setResult(
-      linalg::GenericOp::create(
-          l.b, init.getType(), indices, init,
-          ArrayRef<AffineMap>{map.dropResult(*axis), map}, parallel(rank + 1),
-          [&](OpBuilder &b, Location loc, ValueRange args) {
-            Value at = NodeLowering::castScalar(b, loc, args[0], isUnsigned,
-                                                wide, false);
-            at = arith::IndexCastOp::create(b, loc, b.getIndexType(), at);
-            if (wraps) {
-              Value zero = arith::ConstantIndexOp::create(b, loc, 0);
-              Value isNegative =
-                  arith::CmpIOp::create(b, loc, IP::slt, at, zero);
-              Value fromEnd = arith::AddIOp::create(b, loc, at, extent);
-              at = arith::SelectOp::create(b, loc, isNegative, fromEnd, at);
-            }
-            Value here = linalg::IndexOp::create(b, loc, *axis);
-            Value isOn = arith::CmpIOp::create(b, loc, IP::eq, here, at);
-            linalg::YieldOp::create(
-                b, loc,
-                arith::SelectOp::create(b, loc, isOn, on, off).getResult());
-          })
-          .getResult(0));
+      mapSpace(l, {{indices, otherAxes(rank + 1, *axis)}}, target,
+               l.elementType(2), [&](ScalarBuilder &s, ArrayRef<Value> e) {
+                 Value at = NodeLowering::castScalar(s.b, s.loc, e[0],
+                                                     isUnsigned, wide, false);
+                 at = s.make<arith::IndexCastOp>(s.b.getIndexType(), at);
+                 if (wraps)
+                   at = s.select(s.less(at, zero), s.add(at, extent), at);
+                 Value here = linalg::IndexOp::create(s.b, s.loc, *axis);
+                 return s.select(s.equal(here, at), on, off);
+               }));
   return success();
 }
 

@@ -9,6 +9,7 @@
 // Elements that keep their values and change their places: transposition,
 // concatenation, splitting, slicing and blocks.
 
+#include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 
 using namespace mlir;
@@ -672,24 +673,14 @@ static LogicalResult lowerTrilu(NodeLowering &l) {
   Value zero = zeroOf(l, element);
   if (!zero)
     return l.unsupported("the element type is not supported");
-  AffineMap map = l.b.getMultiDimIdentityMap(rank);
-  Value init = l.empty(l.dims(value), element);
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
-  l.setResult(linalg::GenericOp::create(
-                  l.b, init.getType(), value, init,
-                  ArrayRef<AffineMap>{map, map}, iterators,
-                  [&](OpBuilder &b, Location loc, ValueRange args) {
-                    Value row = linalg::IndexOp::create(b, loc, rank - 2);
-                    Value column = linalg::IndexOp::create(b, loc, rank - 1);
-                    Value offset = arith::SubIOp::create(b, loc, column, row);
-                    Value kept =
-                        arith::CmpIOp::create(b, loc, keeps, offset, diagonal);
-                    Value result =
-                        arith::SelectOp::create(b, loc, kept, args[0], zero);
-                    linalg::YieldOp::create(b, loc, result);
-                  })
-                  .getResult(0));
+  l.setResult(mapSpace(
+      l, {{value, allAxes(rank)}}, l.dims(value), element,
+      [&](ScalarBuilder &s, ArrayRef<Value> e) {
+        Value row = linalg::IndexOp::create(s.b, s.loc, rank - 2);
+        Value column = linalg::IndexOp::create(s.b, s.loc, rank - 1);
+        Value kept = s.make<arith::CmpIOp>(keeps, s.sub(column, row), diagonal);
+        return s.select(kept, e[0], zero);
+      }));
   return success();
 }
 

@@ -8,6 +8,7 @@
 
 // Shapes: what asks for them, what changes them, and tensors made from them.
 
+#include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "ReshapeShape.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -356,33 +357,21 @@ static Value tile(NodeLowering &l, Value value,
       return elementAt(l, value,
                        l.index(k % getConstantIntValue(dims[0]).value_or(1)));
     });
-  SmallVector<AffineExpr> exprs;
+  SmallVector<int64_t> axes;
   for (auto [extent, repeat] : llvm::zip_equal(dims, repeats)) {
     bool isRepeated = !isConstantIntValue(repeat, 1);
     bool isOne = isConstantIntValue(extent, 1);
     if (isRepeated)
       loops.push_back(repeat);
-    exprs.push_back(isOne ? l.b.getAffineConstantExpr(0)
-                          : l.b.getAffineDimExpr(loops.size()));
+    axes.push_back(isOne ? -1 : loops.size());
     if (!isOne)
       loops.push_back(extent);
     else if (!isRepeated)
       loops.push_back(l.fold(1));
   }
-  int64_t rank = loops.size();
-  Value init = l.empty(loops, type.getElementType());
-  SmallVector<utils::IteratorType> iterators(rank,
-                                             utils::IteratorType::parallel);
   Value wide =
-      linalg::GenericOp::create(
-          l.b, init.getType(), value, init,
-          ArrayRef<AffineMap>{AffineMap::get(rank, 0, exprs, l.b.getContext()),
-                              l.b.getMultiDimIdentityMap(rank)},
-          iterators,
-          [](OpBuilder &b, Location loc, ValueRange args) {
-            linalg::YieldOp::create(b, loc, args[0]);
-          })
-          .getResult(0);
+      mapSpace(l, {{value, axes}}, loops, type.getElementType(),
+               [](ScalarBuilder &, ArrayRef<Value> e) { return e[0]; });
   return reshapeByGroups(l, wide, target);
 }
 

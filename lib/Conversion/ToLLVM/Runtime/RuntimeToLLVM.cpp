@@ -26,13 +26,10 @@
 #include "loopc/Support/Diagnostics.h"
 #include "loopc/Support/Messages.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
-#include "llvm/Support/MathExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_CONVERTLOOPRUNTIMETOLLVM
@@ -124,7 +121,8 @@ public:
         pointer(LLVM::LLVMPointerType::get(context)),
         i64(rewriter.getI64Type()), i32(rewriter.getI32Type()) {}
 
-  LogicalResult run(func::FuncOp function) {
+  LogicalResult run(func::FuncOp lowered) {
+    function = lowered;
     run_ = rt::findRun(function);
     if (!run_)
       return loopc::emitError(function.getLoc(), Diag::BadModule)
@@ -132,53 +130,25 @@ public:
     failure_ = placedFailure_ = nullptr;
     status_ = view_ = nullptr;
     makeHandles(function);
-    makeHandlesOfType(function);
+    makeHandlesOfType();
     SmallVector<Operation *> ops;
-    function.walk([&](Operation *op) {
-      if (isa<memref::AllocOp, memref::DeallocOp, loop::CheckOp, loop::PollOp,
-              list::EmptyOp, list::InsertOp, list::EraseOp, list::LengthOp,
-              list::AtOp, list::RetainOp, list::ReleaseOp, rt::StringOp,
-              rt::StringPartsOp, rt::CallOp, rt::RandomStreamOp, rt::FourierOp,
-              rt::CustomOp>(op))
-        ops.push_back(op);
-    });
+    function.walk([&](Operation *op) { ops.push_back(op); });
     for (Operation *op : ops) {
       rewriter.setInsertionPoint(op);
-      if (auto alloc = dyn_cast<memref::AllocOp>(op))
-        lower(alloc, function);
-      else if (auto dealloc = dyn_cast<memref::DeallocOp>(op))
-        lower(dealloc);
-      else if (auto check = dyn_cast<loop::CheckOp>(op))
-        lower(check, function);
-      else if (auto call = dyn_cast<rt::CallOp>(op)) {
-        if (failed(lower(call)))
-          return failure();
-      } else if (auto empty = dyn_cast<list::EmptyOp>(op))
-        lower(empty);
-      else if (auto insert = dyn_cast<list::InsertOp>(op))
-        lower(insert, function);
-      else if (auto erase = dyn_cast<list::EraseOp>(op))
-        lower(erase, function);
-      else if (auto length = dyn_cast<list::LengthOp>(op))
-        lower(length);
-      else if (auto at = dyn_cast<list::AtOp>(op))
-        lower(at, function);
-      else if (auto retain = dyn_cast<list::RetainOp>(op))
-        lower(retain);
-      else if (auto release = dyn_cast<list::ReleaseOp>(op))
-        lower(release);
-      else if (auto string = dyn_cast<rt::StringOp>(op))
-        lower(string);
-      else if (auto parts = dyn_cast<rt::StringPartsOp>(op))
-        lower(parts);
-      else if (auto stream = dyn_cast<rt::RandomStreamOp>(op))
-        lower(stream);
-      else if (auto transform = dyn_cast<rt::FourierOp>(op))
-        lower(transform, function);
-      else if (auto custom = dyn_cast<rt::CustomOp>(op))
-        lower(custom, function);
-      else
-        lowerPoll(op, function);
+      auto done =
+          llvm::TypeSwitch<Operation *, LogicalResult>(op)
+              .Case([&](rt::CallOp call) { return lower(call); })
+              .Case<memref::AllocOp, memref::DeallocOp, loop::CheckOp,
+                    loop::PollOp, list::EmptyOp, list::InsertOp, list::EraseOp,
+                    list::LengthOp, list::AtOp, list::RetainOp, list::ReleaseOp,
+                    rt::StringOp, rt::StringPartsOp, rt::RandomStreamOp,
+                    rt::FourierOp, rt::CustomOp>([&](auto other) {
+                lower(other);
+                return success();
+              })
+              .Default(success());
+      if (failed(done))
+        return failure();
     }
     return success();
   }
@@ -218,7 +188,7 @@ private:
   }
 
   /// The block that returns a non-zero status; the error is recorded already.
-  Block *failureBlock(func::FuncOp function) {
+  Block *failureBlock() {
     if (failure_)
       return failure_;
     OpBuilder::InsertionGuard guard(rewriter);
@@ -240,11 +210,11 @@ private:
 
   /// The block that says where memory ran out, by the number of the place in
   /// the module's table, and ends the run.
-  Block *placedFailureBlock(func::FuncOp function) {
+  Block *placedFailureBlock() {
     if (placedFailure_)
       return placedFailure_;
     OpBuilder::InsertionGuard guard(rewriter);
-    Block *ending = failureBlock(function);
+    Block *ending = failureBlock();
     placedFailure_ =
         rewriter.createBlock(&function.getBody(), function.getBody().end(),
                              {i32}, {function.getLoc()});
@@ -254,6 +224,11 @@ private:
                                     placedFailure_->getArgument(0)});
     cf::BranchOp::create(b, ending);
     return placedFailure_;
+  }
+
+  Value isZero(ImplicitLocOpBuilder &b, Value status) {
+    Value zero = LLVM::ConstantOp::create(b, i32, 0);
+    return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
   }
 
   /// Ends the block before `op`: goes on at `op` where `ok`, else to `target`.
@@ -269,10 +244,10 @@ private:
   }
 
   /// The same for what fails where there is no memory.
-  void branchUnlessObtained(Value ok, Operation *op, func::FuncOp function) {
+  void branchUnlessObtained(Value ok, Operation *op) {
     Value place = LLVM::ConstantOp::create(rewriter, op->getLoc(), i32,
                                            places.getNumber(op->getLoc()));
-    branchUnless(ok, op, placedFailureBlock(function), place);
+    branchUnless(ok, op, placedFailureBlock(), place);
   }
 
   Value toI64(Location loc, Value value) {
@@ -288,7 +263,7 @@ private:
   /// Ends the run where an extent of `alloc` is negative. The node that makes
   /// it so checks it, too; but a buffer that was moved in front of a loop
   /// stands before the checks of the loop's body.
-  void checkExtents(memref::AllocOp alloc, func::FuncOp function) {
+  void checkExtents(memref::AllocOp alloc) {
     ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
     Value signs;
     for (Value size : alloc.getDynamicSizes())
@@ -311,14 +286,13 @@ private:
                         ": an extent is less than 0 in the shape [" + shape +
                         "]"),
         alloc.getDynamicSizes(), Value());
-    lower(check, function);
+    lower(check);
     rewriter.setInsertionPoint(alloc);
   }
 
   /// Memory for `alloc`, of these extents and `bytes` bytes, or null.
   Value obtainMemory(ImplicitLocOpBuilder &b, memref::AllocOp alloc,
-                     ArrayRef<Value> sizes, Value bytes,
-                     func::FuncOp function) {
+                     ArrayRef<Value> sizes, Value bytes) {
     auto output = alloc->getAttrOfType<ArrayAttr>(kOutputAttrName);
     if (!output)
       return call(
@@ -327,7 +301,7 @@ private:
     AffineMap map = cast<AffineMapAttr>(output[1]).getValue();
     auto type = LLVM::LLVMArrayType::get(i64, map.getNumResults());
     Value shape;
-    slotFor(shape, type, function);
+    slotFor(shape, type);
     for (auto [k, extent] : llvm::enumerate(map.getResults())) {
       Value value;
       if (auto constant = dyn_cast<AffineConstantExpr>(extent))
@@ -344,8 +318,8 @@ private:
     return call(b, "loopc_rt_alloc_output", {run_, bytes, number, shape, rank});
   }
 
-  void lower(memref::AllocOp alloc, func::FuncOp function) {
-    checkExtents(alloc, function);
+  void lower(memref::AllocOp alloc) {
+    checkExtents(alloc);
     ImplicitLocOpBuilder b(alloc.getLoc(), rewriter);
     MemRefType type = alloc.getType();
     // Sizes and, from the last axis on, strides; then the bytes.
@@ -364,14 +338,14 @@ private:
                    : Value(LLVM::MulOp::create(b, stride, sizes[axis]));
     }
     Value bytes = countBufferBytes(b, type, sizes);
-    Value memory = obtainMemory(b, alloc, sizes, bytes, function);
+    Value memory = obtainMemory(b, alloc, sizes, bytes);
     Value null = LLVM::ZeroOp::create(b, pointer);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, memory, null);
     // Where a small buffer finds no memory it is not to blame.
     if (!namesPlace(alloc))
-      branchUnless(ok, alloc, failureBlock(function));
+      branchUnless(ok, alloc, failureBlock());
     else
-      branchUnlessObtained(ok, alloc, function);
+      branchUnlessObtained(ok, alloc);
     b.setInsertionPoint(alloc);
     auto descriptor = MemRefDescriptor::poison(b, alloc.getLoc(),
                                                converter.convertType(type));
@@ -418,7 +392,7 @@ private:
 
   /// Ends the run where a condition does not hold: a lowering's, or one that a
   /// front end left to the run (if_cond, loop_m, loop_cond).
-  void lower(loop::CheckOp check, func::FuncOp function) {
+  void lower(loop::CheckOp check) {
     Location loc = check.getLoc();
     OpBuilder::InsertionGuard guard(rewriter);
     Block *failing =
@@ -461,7 +435,7 @@ private:
     if (function.getNumResults() == 1)
       func::ReturnOp::create(b, status);
     else
-      cf::BranchOp::create(b, failureBlock(function));
+      cf::BranchOp::create(b, failureBlock());
     branchUnless(check.getCondition(), check, failing);
     rewriter.eraseOp(check);
   }
@@ -549,7 +523,7 @@ private:
     rewriter.eraseOp(stream);
   }
 
-  void lower(rt::FourierOp transform, func::FuncOp function) {
+  void lower(rt::FourierOp transform) {
     Location loc = transform.getLoc();
     ImplicitLocOpBuilder b(loc, rewriter);
     Value data = transform.getData();
@@ -569,20 +543,15 @@ private:
                        ValueRange{run_, descriptor.alignedPtr(b, loc), count,
                                   descriptor.size(b, loc, rank - 2), inverse})
                        .getResult();
-    Value zero = LLVM::ConstantOp::create(b, i32, int32_t(0));
-    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
-    branchUnlessObtained(ok, transform, function);
+    branchUnlessObtained(isZero(b, status), transform);
     rewriter.eraseOp(transform);
   }
 
-  void lower(rt::CustomOp custom, func::FuncOp function) {
+  void lower(rt::CustomOp custom) {
     Value status = lowerCustomCall(custom, run_, function, module, converter,
                                    numCustomGlobals);
-    Location loc = custom.getLoc();
-    Value zero = LLVM::ConstantOp::create(rewriter, loc, i32, int32_t(0));
-    Value ok = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::eq,
-                                    status, zero);
-    branchUnless(ok, custom, failureBlock(function));
+    ImplicitLocOpBuilder b(custom.getLoc(), rewriter);
+    branchUnless(isZero(b, status), custom, failureBlock());
     rewriter.eraseOp(custom);
   }
 
@@ -590,8 +559,8 @@ private:
   // Lists
   //===--------------------------------------------------------------------===//
 
-  /// The same of the types that `function` has.
-  void makeHandlesOfType(func::FuncOp function) {
+  /// The same of the types that the function has.
+  void makeHandlesOfType() {
     SmallVector<Type> results(function.getResultTypes());
     for (Type &type : results)
       if (isHandle(type))
@@ -608,7 +577,7 @@ private:
 
   /// Memory for what a call returns beside its result, made once in a function:
   /// its first block runs once.
-  Value slotFor(Value &slot, Type type, func::FuncOp function) {
+  Value slotFor(Value &slot, Type type) {
     if (slot)
       return slot;
     auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(),
@@ -628,7 +597,7 @@ private:
     rewriter.replaceOpWithNewOp<LLVM::ZeroOp>(empty, pointer);
   }
 
-  void lower(list::InsertOp insert, func::FuncOp function) {
+  void lower(list::InsertOp insert) {
     ImplicitLocOpBuilder b(insert.getLoc(), rewriter);
     Value position = toI64(b.getLoc(), insert.getPosition());
     Value element = insert.getElement().front();
@@ -656,20 +625,18 @@ private:
     }
     Value null = LLVM::ZeroOp::create(b, pointer);
     Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::ne, made, null);
-    branchUnlessObtained(ok, insert, function);
+    branchUnlessObtained(ok, insert);
     rewriter.replaceOp(insert, made);
   }
 
-  void lower(list::EraseOp erase, func::FuncOp function) {
+  void lower(list::EraseOp erase) {
     ImplicitLocOpBuilder b(erase.getLoc(), rewriter);
-    Value slot = slotFor(status_, i32, function);
+    Value slot = slotFor(status_, i32);
     Value position = toI64(b.getLoc(), erase.getPosition());
     Value made =
         call(b, "loopc_rt_list_erase", {run_, erase.getList(), position, slot});
     Value status = LLVM::LoadOp::create(b, i32, slot);
-    Value zero = LLVM::ConstantOp::create(b, i32, 0);
-    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
-    branchUnlessObtained(ok, erase, function);
+    branchUnlessObtained(isZero(b, status), erase);
     rewriter.replaceOp(erase, made);
   }
 
@@ -682,7 +649,7 @@ private:
   /// The fields of a loopc_rt_element_view.
   enum ViewField { Owner, Data, Bytes, Rank, ShapeOwner, Shape };
 
-  void lower(list::AtOp at, func::FuncOp function) {
+  void lower(list::AtOp at) {
     ImplicitLocOpBuilder b(at.getLoc(), rewriter);
     Value position = toI64(b.getLoc(), at.getPosition());
     if (at.getNumResults() == 1) {
@@ -693,7 +660,7 @@ private:
     }
     auto viewType = LLVM::LLVMStructType::getLiteral(
         b.getContext(), {pointer, pointer, i64, i64, pointer, pointer});
-    Value view = slotFor(view_, viewType, function);
+    Value view = slotFor(view_, viewType);
     call(b, "loopc_rt_list_at", {run_, at.getList(), position, view});
     auto field = [&](ViewField k) -> Value {
       Value place = LLVM::GEPOp::create(b, pointer, viewType, view,
@@ -725,17 +692,16 @@ private:
     rewriter.eraseOp(release);
   }
 
-  void lowerPoll(Operation *poll, func::FuncOp function) {
-    ImplicitLocOpBuilder b(poll->getLoc(), rewriter);
+  void lower(loop::PollOp poll) {
+    ImplicitLocOpBuilder b(poll.getLoc(), rewriter);
     LLVM::LLVMFuncOp fn = declare("loopc_rt_poll");
     Value status = LLVM::CallOp::create(b, fn, ValueRange{run_}).getResult();
-    Value zero = LLVM::ConstantOp::create(b, i32, 0);
-    Value ok = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
-    branchUnless(ok, poll, failureBlock(function));
+    branchUnless(isZero(b, status), poll, failureBlock());
     rewriter.eraseOp(poll);
   }
 
   ModuleOp module;
+  func::FuncOp function; ///< that is lowered
   IRRewriter rewriter;
   rt::TypeConverter converter;
   LLVM::LLVMPointerType pointer;

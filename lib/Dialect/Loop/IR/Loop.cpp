@@ -178,6 +178,36 @@ static void printAxis(OpAsmPrinter &p, ArrayRef<int64_t> axes,
     p << " reverse";
 }
 
+/// Prints ` keyword(arg = operand : type axis 0 -> type, ...)`, if any.
+static void printSlices(OpAsmPrinter &p, StringRef keyword, ValueRange args,
+                        ValueRange operands, ArrayRef<int64_t> axes,
+                        ArrayRef<bool> reverse) {
+  if (operands.empty())
+    return;
+  p << " " << keyword;
+  printBindings(p, args, operands, [&](unsigned k) {
+    printAxis(p, axes, reverse, k);
+    p << " -> " << args[k].getType();
+  });
+}
+
+/// Prints ` keyword(type axis 0 ...suffix, ...)`, if any.
+static void printCollected(OpAsmPrinter &p, StringRef keyword,
+                           ValueRange results, ArrayRef<int64_t> axes,
+                           ArrayRef<bool> reverse,
+                           llvm::function_ref<void(unsigned)> suffix) {
+  if (results.empty())
+    return;
+  p << " " << keyword << "(";
+  llvm::interleaveComma(llvm::seq<unsigned>(0, results.size()), p,
+                        [&](unsigned k) {
+                          p << results[k].getType();
+                          printAxis(p, axes, reverse, k);
+                          suffix(k);
+                        });
+  p << ")";
+}
+
 void LoopOp::print(OpAsmPrinter &p) {
   auto typed = [&](Value v) { p << v << " : " << v.getType(); };
   p << " (";
@@ -185,41 +215,24 @@ void LoopOp::print(OpAsmPrinter &p) {
   p << ", ";
   typed(getConditionArg());
   p << ")";
-  if (getTripCount()) {
-    p << " trips(";
-    typed(getTripCount());
+  auto clause = [&](StringRef keyword, Value v) {
+    if (!v)
+      return;
+    p << " " << keyword << "(";
+    typed(v);
     p << ")";
-  }
-  if (getCondition()) {
-    p << " while(";
-    typed(getCondition());
-    p << ")";
-  }
+  };
+  clause("trips", getTripCount());
+  clause("while", getCondition());
   if (!getInits().empty()) {
     p << " carried";
     printBindings(p, getCarriedArgs(), getInits());
   }
-  if (!getSlices().empty()) {
-    p << " slices";
-    printBindings(p, getSliceArgs(), getSlices(), [&](unsigned k) {
-      printAxis(p, getSliceAxes(), getSliceReverse(), k);
-      p << " -> " << getSliceArgs()[k].getType();
-    });
-  }
-  if (getNumCollected()) {
-    p << " collect(";
-    llvm::interleaveComma(
-        llvm::seq<unsigned>(0, getNumCollected()), p, [&](unsigned k) {
-          p << getCollectedResults()[k].getType();
-          printAxis(p, getCollectAxes(), getCollectReverse(), k);
-          if (Value length = getLengthOf(k)) {
-            p << " length(";
-            typed(length);
-            p << ")";
-          }
-        });
-    p << ")";
-  }
+  printSlices(p, "slices", getSliceArgs(), getSlices(), getSliceAxes(),
+              getSliceReverse());
+  printCollected(p, "collect", getCollectedResults(), getCollectAxes(),
+                 getCollectReverse(),
+                 [&](unsigned k) { clause("length", getLengthOf(k)); });
   if (getSinceVersion())
     p << " since " << *getSinceVersion();
   SmallVector<StringRef> elided = {"operandSegmentSizes", "slice_axes",
@@ -295,6 +308,34 @@ struct LoopParts {
     rev.push_back(succeeded(parser.parseOptionalKeyword("reverse")));
     return success();
   }
+  /// What is carried, whose types the results have, too.
+  ParseResult carried(StringRef keyword) {
+    return bindings(keyword, [&](Type type, Type &) {
+      resultTypes.push_back(type);
+      return success();
+    });
+  }
+  ParseResult slices(StringRef keyword) {
+    return bindings(keyword, [&](Type, Type &argType) -> ParseResult {
+      return failure(axis(ports.sliceAxes, ports.sliceReverse) ||
+                     parser.parseArrow() || parser.parseType(argType));
+    });
+  }
+  /// `suffix` reads what follows a type and its axis.
+  ParseResult collected(StringRef keyword,
+                        llvm::function_ref<ParseResult()> suffix) {
+    if (failed(parser.parseOptionalKeyword(keyword)))
+      return success();
+    return parser.parseCommaSeparatedList(
+        OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
+          Type type;
+          if (parser.parseType(type) ||
+              axis(ports.collectAxes, ports.collectReverse))
+            return failure();
+          resultTypes.push_back(type);
+          return suffix();
+        });
+  }
   /// Attributes and body; `clauses` is what may stand before them, in order.
   ParseResult region(StringRef clauses) {
     Region *body = state.addRegion();
@@ -333,25 +374,12 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &state) {
     parts.args.push_back(arg);
   }
   if (parser.parseRParen() || parts.optionalClause("trips") ||
-      parts.optionalClause("while") ||
-      parts.bindings("carried", [&](Type type, Type &) {
-        parts.resultTypes.push_back(type);
-        return success();
-      }))
+      parts.optionalClause("while") || parts.carried("carried") ||
+      parts.slices("slices"))
     return failure();
   LoopPorts &ports = parts.ports;
-  if (parts.bindings("slices", [&](Type, Type &argType) -> ParseResult {
-        return failure(parts.axis(ports.sliceAxes, ports.sliceReverse) ||
-                       parser.parseArrow() || parser.parseType(argType));
-      }))
-    return failure();
   parts.segments.push_back(0);
-  auto parseCollected = [&]() -> ParseResult {
-    Type type;
-    if (parser.parseType(type) ||
-        parts.axis(ports.collectAxes, ports.collectReverse))
-      return failure();
-    parts.resultTypes.push_back(type);
+  auto parseLength = [&]() -> ParseResult {
     bool hasLength = succeeded(parser.parseOptionalKeyword("length"));
     ports.collectHasLength.push_back(hasLength);
     if (!hasLength)
@@ -359,11 +387,8 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &state) {
     ++parts.segments.back();
     return parts.parenOperand();
   };
-  if (succeeded(parser.parseOptionalKeyword("collect")) &&
-      parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Paren,
-                                     parseCollected))
-    return failure();
-  if (parts.since(props.since_version) ||
+  if (parts.collected("collect", parseLength) ||
+      parts.since(props.since_version) ||
       parts.region("trips, while, carried, slices, collect, since, attributes"))
     return failure();
   llvm::copy(parts.segments, props.operandSegmentSizes.begin());
@@ -389,25 +414,12 @@ void ScanOp::print(OpAsmPrinter &p) {
     p << " states";
     printBindings(p, body->getArguments().take_front(states), getInits());
   }
-  if (!getInputs().empty()) {
-    p << " inputs";
-    auto args = body->getArguments().drop_front(states);
-    printBindings(p, args, getInputs(), [&](unsigned k) {
-      printAxis(p, getInputAxes(), getInputReverse(), k);
-      p << " -> " << args[k].getType();
-    });
-  }
+  printSlices(p, "inputs", body->getArguments().drop_front(states), getInputs(),
+              getInputAxes(), getInputReverse());
   if (Value lens = getSequenceLens())
     p << " lengths(" << lens << " : " << lens.getType() << ")";
-  if (getNumOutputs()) {
-    p << " outputs(";
-    llvm::interleaveComma(
-        llvm::seq<unsigned>(0, getNumOutputs()), p, [&](unsigned k) {
-          p << getResult(states + k).getType();
-          printAxis(p, getOutputAxes(), getOutputReverse(), k);
-        });
-    p << ")";
-  }
+  printCollected(p, "outputs", getResults().drop_front(states), getOutputAxes(),
+                 getOutputReverse(), [](unsigned) {});
   if (getSinceVersion())
     p << " since " << *getSinceVersion();
   SmallVector<StringRef> elided = {
@@ -425,31 +437,10 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &state) {
   LoopPorts &ports = parts.ports;
   if (succeeded(parser.parseOptionalKeyword("batched")))
     props.batched = b.getUnitAttr();
-  if (parts.bindings("states",
-                     [&](Type type, Type &) {
-                       parts.resultTypes.push_back(type);
-                       return success();
-                     }) ||
-      parts.bindings("inputs",
-                     [&](Type, Type &argType) -> ParseResult {
-                       return failure(
-                           parts.axis(ports.sliceAxes, ports.sliceReverse) ||
-                           parser.parseArrow() || parser.parseType(argType));
-                     }) ||
-      parts.optionalClause("lengths"))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("outputs")) &&
-      parser.parseCommaSeparatedList(
-          OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
-            Type type;
-            if (parser.parseType(type) ||
-                parts.axis(ports.collectAxes, ports.collectReverse))
-              return failure();
-            parts.resultTypes.push_back(type);
-            return success();
-          }))
-    return failure();
-  if (parts.since(props.since_version))
+  if (parts.carried("states") || parts.slices("inputs") ||
+      parts.optionalClause("lengths") ||
+      parts.collected("outputs", [] { return success(); }) ||
+      parts.since(props.since_version))
     return failure();
   // States come bare outside of batched scans and with a batch axis inside: the
   // body's argument types of a batched scan are its operands' without axis 0.

@@ -62,11 +62,10 @@ static bool onlyFrees(Operation *user) {
 }
 
 Value loopc::findPrivateMemory(Value buffer, scf::ForOp nest) {
-  while (Operation *op = buffer.getDefiningOp()) {
-    auto view = dyn_cast<ViewLikeOpInterface>(op);
-    if (!view || !nest->isAncestor(op))
+  while (Value source = getViewSource(buffer)) {
+    if (!nest->isAncestor(buffer.getDefiningOp()))
       break;
-    buffer = view.getViewSource();
+    buffer = source;
   }
   Operation *alloc = buffer.getDefiningOp();
   if (!isa_and_nonnull<memref::AllocOp, memref::AllocaOp>(alloc) ||
