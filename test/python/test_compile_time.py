@@ -12,6 +12,7 @@ import pathlib
 import re
 import struct
 import time
+from collections.abc import Callable
 
 import loopc
 import numpy as np
@@ -65,6 +66,42 @@ def test_code_is_linear_in_the_depth_of_loops(tmp_path: pathlib.Path) -> None:
     lines = [llvm_text(nested(depth), tmp_path).count("\n") for depth in (6, 12, 24)]
     # Twice the depth, twice the growth.
     assert lines[2] - lines[1] <= 2.2 * (lines[1] - lines[0])
+
+
+def branches_in_a_chain(count: int) -> str:
+    """Each decides how long the next one's vector is, as far as types tell."""
+    lines = " ".join(
+        f"v{k + 1} = If (c) <then_branch = some{k} () => (float[p{k}] a{k})"
+        f" {{ a{k} = ScatterElements (v{k}, at, u) }}, else_branch = other{k} () => (float[q{k}]"
+        f" b{k}) {{ b{k} = Neg (v{k}) }}>"
+        for k in range(count)
+    )
+    inputs = "bool c, int64[1] at, float[1] u, float[n] v0"
+    return f"({inputs}) => (float[m] v{count}) {{ {lines} }}"
+
+
+def views_of_views(count: int) -> str:
+    """Parts of parts, seen from another side each time."""
+    lines = " ".join(
+        f"s{k} = Slice (v{k}, from, to, axis) v{k + 1} = Transpose <perm = [1, 0]> (s{k})"
+        for k in range(count)
+    )
+    inputs = "int64[1] from, int64[1] to, int64[1] axis, float[n, m] v0"
+    return f"({inputs}) => (float[p, q] v{count}) {{ {lines} }}"
+
+
+@pytest.mark.parametrize("write", [branches_in_a_chain, views_of_views])
+def test_chains_take_linear_time(write: Callable[[int], str], tmp_path: pathlib.Path) -> None:
+    """Four times as many take less than ten times as long: what is known is not asked anew."""
+    seconds = []
+    for count in (50, 200):
+        model = onnx.parser.parse_model(
+            f'<ir_version: 10, opset_import: ["" : 21]> chain {write(count)}'
+        )
+        begin = time.process_time()
+        loopc.compile(model.SerializeToString(), tmp_path / f"{count}.mlir", emit="llvm")
+        seconds.append(time.process_time() - begin)
+    assert seconds[1] < 10 * seconds[0], seconds
 
 
 def layers(sizes: list[int]) -> onnx.ModelProto:
