@@ -8,7 +8,6 @@
 
 #include "loopc/Pipelines/PassTable.h"
 #include "loopc/Support/OptionParser.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;

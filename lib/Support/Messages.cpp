@@ -8,8 +8,6 @@
 
 #include "loopc/Support/Messages.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 using namespace llvm;
 
 std::string loopc::escapeHoles(StringRef text) {

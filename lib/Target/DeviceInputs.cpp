@@ -18,7 +18,6 @@
 
 #include "DeviceInputs.h"
 
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 

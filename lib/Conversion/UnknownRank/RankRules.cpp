@@ -12,7 +12,6 @@
 
 #include "RankRules.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace loopc;

@@ -9,7 +9,6 @@
 #include "LayerEmitter.h"
 
 #include "loopc/Support/Messages.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace loopc;

@@ -9,7 +9,6 @@
 // Searches that follow several sequences of each prompt.
 
 #include "ContribSearch.h"
-#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace loopc;

@@ -10,7 +10,6 @@
 
 #include "Vision.h"
 #include "Framework/ShapeUtils.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace loopc;

@@ -11,7 +11,6 @@
 #include "loopc-rt/custom.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 using namespace loopc;
