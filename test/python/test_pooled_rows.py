@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import loopc
 import numpy as np
 import onnxruntime
@@ -77,3 +79,30 @@ def test_pooling_behind_a_convolution(
         got, whole = (session.run(None, {"x": x})[0] for session in sessions)
         np.testing.assert_array_equal(got, whole)
         np.testing.assert_allclose(got, peer.run(None, {"x": x})[0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])
+def test_window_of_an_open_image(op: str, kind: type[np.floating[Any]]) -> None:
+    """A window that turns out to be all of the image, and one that is not, along each axis."""
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    x = helper.make_tensor_value_info("x", element, ["N", 5, "H", "W"])
+    y = helper.make_tensor_value_info("y", element, None)
+    pool = helper.make_node(op, ["x"], ["y"], kernel_shape=[6, 7], strides=[1, 2])
+    graph = helper.make_graph([pool], "pool", [x], [y])
+    opsets = [helper.make_opsetid("", 21)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
+    session = loopc.InferenceSession(model)
+    for shape in ((1, 5, 6, 7), (2, 5, 6, 7), (2, 5, 6, 8), (1, 5, 7, 7), (1, 5, 9, 11)):
+        image = np.random.default_rng(shape[2]).standard_normal(shape).astype(kind)
+        windows = np.lib.stride_tricks.sliding_window_view(image, (6, 7), (2, 3))[:, :, :, ::2]
+        of_windows = windows.astype(np.float64)
+        if op == "MaxPool":
+            want = of_windows.max((-2, -1))
+        elif op == "AveragePool":
+            want = of_windows.mean((-2, -1))
+        else:
+            want = np.sqrt((of_windows**2).sum((-2, -1)))
+        got = session.run(None, {"x": image})[0]
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got, want, rtol=2e-3, atol=2e-3)

@@ -76,7 +76,9 @@ def test_top_of_open_lines(dtype: str, largest: int, extents: str) -> None:
       v, i = TopK <axis = -1, largest = {largest}> (x, k)
     }}""")
     random = np.random.default_rng(1)
-    for length, k in ((1, 1), (15, 3), (16, 16), (33, 1), (48, 5), (200, 1), (200, 7), (500, 60)):
+    lines = ((1, 1), (15, 3), (16, 16), (33, 1), (48, 5), (200, 1), (200, 7), (500, 60))
+    # Lines that are sorted, and one that is just too long for that.
+    for length, k in (*lines, (256, 256), (300, 280), (4096, 256), (4097, 256)):
         shape = [int(e) if e != "L" else length for e in extents.split(",")]
         x = random.integers(0, 100, shape).astype(dtype)
         if dtype in FLOATS:
@@ -104,18 +106,21 @@ def test_top_of_known_lines(k: int, order: str) -> None:
 @pytest.mark.parametrize("largest", [0, 1])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "uint32", "int64"])
 def test_few_best(dtype: str, largest: int, axis: int) -> None:
-    """Zeros of both signs, infinities, NaN and the ends of integers, in registers and a heap."""
+    """Zeros of both signs, infinities, NaN and the ends of integers.
+
+    In registers, in a heap and of a sorted line.
+    """
     random, kind = np.random.default_rng(2), onnx_name(dtype)
     if dtype in FLOATS:
         ends = [0.0, -0.0, np.nan, np.inf, -np.inf, 1, -1, 2, -2]
     else:
         ends = [np.iinfo(dtype).min, np.iinfo(dtype).max, 0, 1]
-    for k in (2, 8, 9):
+    for k in (2, 8, 9, 256):
         extents = f"{k},3" if axis == 0 else f"3,{k}"
         session = compile_text(f"""
         top ({kind}[M,N] x) => ({kind}[{extents}] v, int64[{extents}] i)
           <int64[1] k = {{{k}}}> {{ v, i = TopK <axis = {axis}, largest = {largest}> (x, k) }}""")
-        for length in (9, 16, 40, 300):
+        for length in (9, 16, 40, 300) if k < 10 else (256, 300):
             shape = (length, 3) if axis == 0 else (3, length)
             x = np.array(ends, dtype)[random.integers(0, len(ends), shape)]
             values, places = (np.moveaxis(got, axis, 1) for got in session.run(None, {"x": x}))
@@ -136,28 +141,57 @@ def test_top_allocates_its_results_only(extent: str) -> None:
     assert session.last_run_statistics.allocations <= 4
 
 
+def of_unique(x: Array, is_sorted: int) -> tuple[Array, ...]:
+    """What Unique gives for a vector, as NumPy has it."""
+    y, first, inverse, counts = np.unique(
+        x, return_index=True, return_inverse=True, return_counts=True
+    )
+    if is_sorted:
+        return y, first, inverse, counts
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(order.size)
+    return y[order], first[order], place[inverse], counts[order]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "uint8"])
 @pytest.mark.parametrize("is_sorted", [0, 1])
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 8, 9, 31, 64, 100, 1000])
 def test_unique(dtype: str, is_sorted: int, count: int) -> None:
-    """Runs of all lengths that a merge sort meets."""
+    """Vectors of many lengths."""
     kind = onnx_name(dtype)
     session = compile_text(f"""
     unique ({kind}[N] x) => ({kind}[U] y, int64[U] first, int64[N] inverse, int64[U] counts) {{
       y, first, inverse, counts = Unique <sorted = {is_sorted}> (x)
     }}""")
     x = np.random.default_rng(count).integers(0, max(1, count // 2), count).astype(dtype)
-    got = session.run(None, {"x": x})
-    y, first, inverse, counts = np.unique(
-        x, return_index=True, return_inverse=True, return_counts=True
-    )
-    if not is_sorted:
-        order = np.argsort(first)
-        place = np.empty_like(order)
-        place[order] = np.arange(order.size)
-        y, first, inverse, counts = y[order], first[order], place[inverse], counts[order]
-    for actual, expected in zip(got, (y, first, inverse, counts), strict=True):
+    for actual, expected in zip(session.run(None, {"x": x}), of_unique(x, is_sorted), strict=True):
         np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS, "bool"])
+def test_unique_of_ends(dtype: str) -> None:
+    """Numbers of both signs whose bits differ everywhere, zeros, infinities and NaN."""
+    kind = onnx_name(dtype)
+    session = compile_text(f"""
+    unique ({kind}[N] x) => ({kind}[U] y, int64[U] first, int64[N] inverse, int64[U] counts) {{
+      y, first, inverse, counts = Unique (x)
+    }}""")
+    ends: list[Any]
+    if dtype in FLOATS:
+        info = np.finfo(dtype)
+        ends = [0.0, -0.0, np.nan, np.inf, -np.inf, 1, -1, -1.5, info.max, info.min]
+        ends += [info.smallest_subnormal, -info.smallest_subnormal]
+    elif dtype == "bool":
+        ends = [False, True]
+    else:
+        limits = np.iinfo(dtype)
+        ends = [limits.min, limits.max, limits.min + 1, limits.max // 3, 0, 1]
+    random = np.random.default_rng(3)
+    for count in (1, 2, 50, 3000):
+        x = np.array(ends, dtype)[random.integers(0, len(ends), count)]
+        for actual, expected in zip(session.run(None, {"x": x}), of_unique(x, 1), strict=True):
+            np.testing.assert_array_equal(actual, expected)
 
 
 def test_unique_slices() -> None:

@@ -134,7 +134,7 @@ func.func @open_rows(%x: memref<?x256xf32>, %w: memref<256x64xf32>, %y: memref<?
   return
 }
 
-// CHECK: {{^}}open: contraction loops=?x?x? vectors=16 along=d2 rows=d0 sum=d1 packs=%1x512 | rows<3: tile=1x4 matrix-rows=8 rest=all-masked | else: tile=8x2 sum-block=512 row-block=256 strip rest=all-masked{{$}}
+// CHECK: {{^}}open: contraction loops=?x?x? vectors=16 along=d2 rows=d0 sum=d1 packs=%1x512 | rows<3: tile=1x4 matrix-rows=8 rest=all-masked | else: tile=8x2 sum-block=512 row-block=256 strip rest=single-vectors{{$}}
 // NEON: {{^}}open: contraction loops=?x?x? vectors=4 along=d2 rows=d0 sum=d1 packs=%1x512 | rows<3: tile=1x4 matrix-rows=8 rest=halves | else: tile=8x2 sum-block=512 row-block=256 strip rest=halves{{$}}
 func.func @open(%x: memref<?x?xf32>, %w: memref<?x?xf32>, %y: memref<?x?xf32>) {
   linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}

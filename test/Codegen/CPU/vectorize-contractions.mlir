@@ -154,8 +154,13 @@ func.func @remainder(%A: memref<3x5xf32>, %B: memref<5x23xf32>, %C: memref<3x23x
 // CHECK:             scf.for {{.*}} step %c8
 // CHECK-NOT:           arith.minsi
 // CHECK:               :16 = scf.for
-// CHECK:                 vector.maskedload %[[STRIP]]
-// What is left over reads the matrix.
+// CHECK:                 vector.load %[[STRIP]]
+// Columns that are left, of which there may be few, are done by single vectors.
+// CHECK:             vector.create_mask
+// CHECK-NOT:         vector.create_mask
+// CHECK:             :8 = scf.for
+// CHECK:               vector.maskedload %[[B]]
+// Rows that are left read the matrix.
 // CHECK:           scf.for {{.*}} step %c4
 // CHECK:             arith.minsi
 // CHECK:             :8 = scf.for

@@ -62,3 +62,18 @@ func.func @many(%x: tensor<1x2x4x4xf32>, %w: tensor<2x2x10x10xf32>) -> tensor<1x
   %r = onnx.node "ConvTranspose"(%x, %w) since 11 {strides = array<i64: 9, 9>} : (tensor<1x2x4x4xf32>, tensor<2x2x10x10xf32>) -> tensor<1x2x37x37xf32>
   return %r : tensor<1x2x37x37xf32>
 }
+
+// -----
+
+// An image of one element is multiplied with all of the weights at once, not
+// with each of its places behind the other.
+// CHECK-LABEL: @one_element
+// CHECK-NOT: tensor.pad
+// CHECK-NOT: scf.for
+// CHECK: linalg.generic {{.*}}"reduction"{{.*}} outs(%{{.*}} : tensor<?x1x1x128xf32>)
+// CHECK-NOT: tensor.pad
+// CHECK: return
+func.func @one_element(%x: tensor<?x100x1x1xf32>, %w: tensor<100x8x4x4xf32>) -> tensor<?x8x4x4xf32> {
+  %r = onnx.node "ConvTranspose"(%x, %w) since 11 : (tensor<?x100x1x1xf32>, tensor<100x8x4x4xf32>) -> tensor<?x8x4x4xf32>
+  return %r : tensor<?x8x4x4xf32>
+}

@@ -154,11 +154,40 @@ func.func @large_windows(%x: tensor<1x64x64x64xf32>) -> tensor<1x64x8x8xf32> {
 
 // -----
 
-// A window that is all of the image is one row.
+// A window that is all of the image is one row: where that is known, and where
+// it turns out to be so.
 // CHECK-LABEL: @whole_image
 // CHECK-SAME: %[[X:.*]]: tensor<1x64x7x7xf32>
-// CHECK: linalg.generic {{.*}} ins(%[[X]], {{.*}} outs(%{{.*}} : tensor<1x64x1x1xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%[[X]] : {{.*}} outs(%{{.*}} : tensor<1x64xf32>)
 func.func @whole_image(%x: tensor<1x64x7x7xf32>) -> tensor<1x64x1x1xf32> {
   %y = onnx.node "AveragePool"(%x) since 22 {kernel_shape = array<i64: 7, 7>} : (tensor<1x64x7x7xf32>) -> tensor<1x64x1x1xf32>
   return %y : tensor<1x64x1x1xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @whole_image_or_not
+// CHECK-SAME: %[[X:.*]]: tensor<?x64x?x?xf32>
+// CHECK-DAG: arith.cmpi eq, %{{.*}}, %c7
+// CHECK-DAG: arith.cmpi eq, %{{.*}}, %c7
+// CHECK: scf.if %{{.*}} -> (tensor<?x64x?x?xf32>) {
+// CHECK: %[[IMAGE:.*]] = tensor.cast %[[X]] : tensor<?x64x?x?xf32> to tensor<?x64x7x7xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[IMAGE]] : {{.*}} outs(%{{.*}} : tensor<?x64xf32>)
+// CHECK: } else {
+// CHECK: linalg.generic
+// CHECK: linalg.generic
+func.func @whole_image_or_not(%x: tensor<?x64x?x?xf32>) -> tensor<?x64x?x?xf32> {
+  %y = onnx.node "MaxPool"(%x) since 22 {kernel_shape = array<i64: 7, 7>} : (tensor<?x64x?x?xf32>) -> tensor<?x64x?x?xf32>
+  return %y : tensor<?x64x?x?xf32>
+}
+
+// -----
+
+// Small windows hardly are.
+// CHECK-LABEL: @small_window
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @small_window(%x: tensor<?x64x?x?xf32>) -> tensor<?x64x?x?xf32> {
+  %y = onnx.node "MaxPool"(%x) since 22 {kernel_shape = array<i64: 3, 3>} : (tensor<?x64x?x?xf32>) -> tensor<?x64x?x?xf32>
+  return %y : tensor<?x64x?x?xf32>
 }

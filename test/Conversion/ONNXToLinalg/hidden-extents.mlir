@@ -4,9 +4,9 @@
 // are followed to there, and types: operands get back what is known of them.
 
 // CHECK-LABEL: func.func @transposed(
-// CHECK: tensor.insert_slice {{.*}} : tensor<1x?x1xf32> into tensor<1x?x7xf32>
-func.func @transposed(%x: tensor<?x1xf32>, %w: tensor<1x2x4xf32>, %b: tensor<2xf32>) -> tensor<1x2x?xf32> {
-  %open = tensor.cast %x : tensor<?x1xf32> to tensor<?x?xf32>
+// CHECK: tensor.insert_slice {{.*}} : tensor<1x?x3xf32> into tensor<1x?x9xf32>
+func.func @transposed(%x: tensor<?x3xf32>, %w: tensor<1x2x4xf32>, %b: tensor<2xf32>) -> tensor<1x2x?xf32> {
+  %open = tensor.cast %x : tensor<?x3xf32> to tensor<?x?xf32>
   %three = onnx.node "Unsqueeze"(%open) since 11 {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<1x?x?xf32>
   %y = onnx.node "ConvTranspose"(%three, %w, %b) since 11 {kernel_shape = array<i64: 4>, pads = array<i64: 0, 1>} : (tensor<1x?x?xf32>, tensor<1x2x4xf32>, tensor<2xf32>) -> tensor<1x2x?xf32>
   return %y : tensor<1x2x?xf32>

@@ -81,3 +81,32 @@ func.func @nine_of_window(%x: tensor<?xf32>) -> (tensor<9xf32>, tensor<9xi64>) {
   %v, %i = onnx.node "TopK"(%x, %k) since 11 {axis = 0 : i64} : (tensor<?xf32>, tensor<1xi64>) -> (tensor<9xf32>, tensor<9xi64>)
   return %v, %i : tensor<9xf32>, tensor<9xi64>
 }
+
+// -----
+
+// A line of which much is asked for is sorted by digits; of a line of any length
+// the run knows whether that is so.
+// CHECK-LABEL: func @much_of_line(
+// CHECK: scf.for {{.*}} -> (tensor<1000xi64>, tensor<1000xindex>, tensor<256xindex>)
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @much_of_line(%x: tensor<1000xi64>) -> (tensor<300xi64>, tensor<300xi64>) {
+  %k = onnx.constant dense<300> : tensor<1xi64>
+  %v, %i = onnx.node "TopK"(%x, %k) since 11 {axis = 0 : i64} : (tensor<1000xi64>, tensor<1xi64>) -> (tensor<300xi64>, tensor<300xi64>)
+  return %v, %i : tensor<300xi64>, tensor<300xi64>
+}
+
+// -----
+
+// CHECK-LABEL: func @much_of_open_line(
+// CHECK: %[[SORTS:.*]] = arith.cmpi ule, %{{.*}}, %c4800
+// CHECK: scf.if %[[SORTS]]
+// CHECK: tensor<256xindex>
+// CHECK: } else {
+// CHECK-NOT: tensor<256xindex>
+// CHECK: return
+func.func @much_of_open_line(%x: tensor<?xi64>) -> (tensor<300xi64>, tensor<300xi64>) {
+  %k = onnx.constant dense<300> : tensor<1xi64>
+  %v, %i = onnx.node "TopK"(%x, %k) since 11 {axis = 0 : i64} : (tensor<?xi64>, tensor<1xi64>) -> (tensor<300xi64>, tensor<300xi64>)
+  return %v, %i : tensor<300xi64>, tensor<300xi64>
+}

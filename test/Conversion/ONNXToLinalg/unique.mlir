@@ -1,13 +1,19 @@
 // RUN: loopc-opt %s --convert-onnx-to-linalg=channels-last=true --canonicalize --cse --split-input-file | FileCheck %s
 
-// Numbers are sorted with the places that they came from: what the next step of a
-// merge depends on is one load, not one behind the other.
+// Numbers are sorted by digits, of bits that differ between them: where a number
+// goes waits for no comparison.
 // CHECK-LABEL: func.func @numbers(
-// CHECK: scf.for {{.*}} iter_args(%[[PLACES:[^ ]+]] = %{{[^,]+}}, %[[KEYS:[^ ]+]] = %{{[^,]+}}) -> (tensor<100xindex>, tensor<100xi64>)
-// CHECK: scf.for
-// CHECK-DAG: %[[X:.*]] = tensor.extract %[[KEYS]][%{{.*}}]
-// CHECK-DAG: %[[Y:.*]] = tensor.extract %[[KEYS]][%{{.*}}]
-// CHECK: arith.cmpi slt, %[[Y]], %[[X]] : i64
+// CHECK: %[[VARYING:.*]]:2 = scf.for {{.*}} -> (i64, i64)
+// CHECK-DAG: arith.ori
+// CHECK-DAG: arith.andi
+// CHECK: scf.for {{.*}} iter_args(%[[KEYS:[^ ]+]] = %{{[^,]+}}, %[[PLACES:[^ ]+]] = %{{[^,]+}}, %[[BITS:[^ ]+]] = %{{[^,]+}}) -> (tensor<100xi64>, tensor<100xindex>, i64)
+// CHECK: math.cttz %[[BITS]]
+// CHECK: scf.for {{.*}} -> (tensor<256xindex>) {
+// CHECK: tensor.extract %[[KEYS]]
+// CHECK: scf.for {{.*}} -> (tensor<256xindex>, index) {
+// CHECK: scf.for {{.*}} -> (tensor<100xi64>, tensor<100xindex>, tensor<256xindex>) {
+// CHECK-NOT: arith.cmpi
+// CHECK: scf.yield {{.*}} : tensor<100xi64>, tensor<100xindex>, i64
 func.func @numbers(%x: tensor<100xi64>) -> tensor<?xi64> {
   %y = onnx.node "Unique"(%x) since 11 : (tensor<100xi64>) -> tensor<?xi64>
   return %y : tensor<?xi64>

@@ -280,7 +280,10 @@ void ContractionEmitter::emitColumns() {
   int64_t width = vectors * lanes;
   AffineExpr d0 = b.getAffineDimExpr(0);
   Value size = extent(dim), whole = index(0);
-  if (version->rest != ColumnRest::AllTiles) {
+  bool areAllMasked =
+      version->rest == ColumnRest::AllTiles ||
+      (version->rest == ColumnRest::SingleVectors && isRestOfRows);
+  if (!areAllMasked) {
     whole = apply(d0.floorDiv(width) * width, {size});
     loopOver(dim, index(0), whole, width, [&] { emitColumn(tile, width); });
   }
@@ -291,7 +294,7 @@ void ContractionEmitter::emitColumns() {
   std::optional<int64_t> rest;
   if (version->rest == ColumnRest::Masked)
     rest = plan.extents[dim] % width;
-  tile.columns = version->restVectors;
+  tile.columns = areAllMasked ? vectors : version->restVectors;
   if (restPlace)
     std::swap(stripPlace, restPlace);
   loopOver(dim, whole, size, tile.columns * lanes, [&] {

@@ -638,6 +638,11 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
   bool isOpen = ShapedType::isDynamic(columns);
   if (!isOpen && columns % width == 0)
     return;
+  // The other vectors of a tile would be empty.
+  bool mayBeFew = rows.tile.vectors > 1 && rows.tile.rows >= kTileRowsOfMany &&
+                  plan.sumDims.size() == 1 && !isCompact && !isTurned &&
+                  !loop::isCold(op) && !plan.panels && !plan.dot &&
+                  plan.stripValues.empty() && !plan.isStripTransposed;
   if (!plan.canMask) {
     rows.rest = ColumnRest::Halves;
   } else if (!isOpen) {
@@ -647,8 +652,8 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
     rows.rest = ColumnRest::NarrowTiles;
     rows.restVectors = CpuModel::kPanelVectors;
   } else {
-    rows.rest = ColumnRest::AllTiles;
-    rows.restVectors = rows.tile.vectors;
+    rows.rest = mayBeFew ? ColumnRest::SingleVectors : ColumnRest::AllTiles;
+    rows.restVectors = mayBeFew ? 1 : rows.tile.vectors;
   }
 }
 

@@ -31,8 +31,11 @@ enum class ColumnRest {
   None,        ///< there are none
   Masked,      ///< a tile of a known number of columns, with masks
   NarrowTiles, ///< narrow tiles with masks: most of a wide one could be empty
-  AllTiles,    ///< all tiles have masks, which is less code than two kinds
-  Halves       ///< vectors of half, a quarter, ... of the lanes, without masks
+  /// Vectors with masks, where there may be one column; those of rows behind
+  /// the last whole tile are done as by AllTiles.
+  SingleVectors,
+  AllTiles, ///< all tiles have masks, which is less code than two kinds
+  Halves    ///< vectors of half, a quarter, ... of the lanes, without masks
 };
 
 /// How tiles of some number of rows are done.

@@ -143,7 +143,10 @@ void ContractionEmitter::emitWidenedRows(const Tile &tile, unsigned next) {
 }
 
 void ContractionEmitter::emitStrip(const Tile &tile) {
-  if (!version->usesStrip || isRestOfRows)
+  // Single vectors read few columns, or few of many.
+  bool isSingle =
+      version->rest == ColumnRest::SingleVectors && !tile.masks.empty();
+  if (!version->usesStrip || isRestOfRows || isSingle)
     return;
   if (plan.isStripTransposed)
     return emitTransposedStrip();

@@ -67,6 +67,9 @@ static void print(raw_ostream &os, const RowsPlan &rows) {
   case ColumnRest::NarrowTiles:
     os << " rest=narrow:" << rows.restVectors;
     return;
+  case ColumnRest::SingleVectors:
+    os << " rest=single-vectors";
+    return;
   case ColumnRest::AllTiles:
     os << " rest=all-masked";
     return;

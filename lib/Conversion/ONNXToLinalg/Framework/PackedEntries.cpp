@@ -34,36 +34,43 @@ bool loopc::canPackEntries(NodeLowering &l, Type type, OpFoldResult length) {
 /// The bits of a number as one that is larger for a larger number, and back:
 /// of negative ones the larger bits are the smaller number.
 static Value flipNegative(ScalarBuilder &s, Value bits) {
-  Type i32 = bits.getType();
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  Value sign = s.make<arith::ShRSIOp>(bits, s.integer(i32, 31));
-  Value flipped = s.make<arith::AndIOp>(sign, s.integer(i32, kMost));
-  return s.make<arith::XOrIOp>(bits, flipped);
+  Type type = bits.getType();
+  unsigned width = type.getIntOrFloatBitWidth();
+  Value sign = s.make<arith::ShRSIOp>(bits, s.integer(type, width - 1));
+  Value most = s.integer(type, llvm::maxIntN(width));
+  return s.make<arith::XOrIOp>(bits, s.make<arith::AndIOp>(sign, most));
 }
 
 /// All NaNs are equal, above all numbers.
 static Value orderOfFloat(NodeLowering &l, ScalarBuilder &s, Value value) {
-  Type i32 = l.b.getI32Type();
-  Value order = flipNegative(s, arith::BitcastOp::create(l.b, i32, value));
+  unsigned width = value.getType().getIntOrFloatBitWidth();
+  Type type = l.b.getIntegerType(width);
+  Value order = flipNegative(s, arith::BitcastOp::create(l.b, type, value));
   return s.select(s.equal(value, value), order,
-                  s.integer(i32, std::numeric_limits<int32_t>::max()));
+                  s.integer(type, llvm::maxIntN(width)));
+}
+
+Value loopc::orderOf(NodeLowering &l, Value value, bool isUnsigned) {
+  ScalarBuilder s(l.b, l.b.getLoc());
+  Type type = value.getType(), i32 = l.b.getI32Type();
+  // -0 and 0 are equal.
+  if (isa<FloatType>(type))
+    return orderOfFloat(l, s, s.add(value, s.constant(type, 0)));
+  unsigned width = type.getIntOrFloatBitWidth();
+  if (width < 32 && (isUnsigned || width == 1))
+    return arith::ExtUIOp::create(l.b, i32, value);
+  if (width < 32)
+    return arith::ExtSIOp::create(l.b, i32, value);
+  return isUnsigned ? s.make<arith::XOrIOp>(
+                          value, s.integer(type, llvm::minIntN(width)))
+                    : value;
 }
 
 Value loopc::packEntry(NodeLowering &l, Value value, Value place,
                        bool isUnsigned, bool isLargest) {
   ScalarBuilder s(l.b, l.b.getLoc());
-  Type i64 = l.b.getI64Type(), type = value.getType();
-  Value order = value;
-  if (isa<FloatType>(type)) {
-    // -0 and 0 are equal.
-    order = orderOfFloat(l, s, s.add(value, s.constant(type, 0)));
-    order = arith::ExtSIOp::create(l.b, i64, order);
-  } else if (isUnsigned || type.isInteger(1)) {
-    order = arith::ExtUIOp::create(l.b, i64, order);
-    order = s.sub(order, s.integer(i64, int64_t(1) << (kPlaceBits - 1)));
-  } else {
-    order = arith::ExtSIOp::create(l.b, i64, order);
-  }
+  Type i64 = l.b.getI64Type();
+  Value order = arith::ExtSIOp::create(l.b, i64, orderOf(l, value, isUnsigned));
   if (!isLargest)
     order = s.make<arith::XOrIOp>(order, s.integer(i64, -1));
   Value above = s.make<arith::ShLIOp>(order, s.integer(i64, kPlaceBits));

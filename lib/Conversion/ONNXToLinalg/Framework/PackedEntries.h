@@ -13,6 +13,11 @@
 
 namespace loopc {
 
+/// `value`, of the type that its kind is computed in, as an integer of 32 or 64
+/// bits that is larger (signed) for a larger value. -0 and 0 are equal; so are
+/// all NaNs, above all numbers.
+mlir::Value orderOf(NodeLowering &l, mlir::Value value, bool isUnsigned);
+
 /// True if elements of `type` on a line of `length` can be packed together with
 /// their places. A length that is not known is checked at run time.
 bool canPackEntries(NodeLowering &l, mlir::Type type,

@@ -20,6 +20,9 @@ using utils::IteratorType;
 
 /// Larger windows are rare, and products of their extents large.
 static constexpr int64_t kLargestKernel = 1000;
+/// Windows of so many elements may be all of an image, where only the run knows
+/// how large that is.
+static constexpr int64_t kWholeImage = 36;
 
 namespace {
 using ReduceFn =
@@ -57,6 +60,12 @@ struct Pooling {
 private:
   Value reduceAlong(Value padded, ArrayRef<unsigned> axes, Value start,
                     Type type, ReduceFn reduce);
+  Value reduceParts(Value filler, Value start, Type type, ReduceFn reduce,
+                    bool inAnyOrder);
+  /// True (i1) if a window is, or turns out to be, all of the image; null where
+  /// that is known to be false, or hardly so.
+  Value findWholeImage();
+  Value reduceWhole(Value start, Type type, ReduceFn reduce);
   /// The axes in the order in which one after the other is less work than all
   /// at once; none where it is not.
   SmallVector<unsigned> separateOrder();
@@ -114,8 +123,70 @@ SmallVector<unsigned> Pooling::separateOrder() {
   return order;
 }
 
+Value Pooling::findWholeImage() {
+  bool isOpen = false;
+  int64_t elements = 1;
+  Value isWhole = l.constantInt(l.b.getI1Type(), 1);
+  for (const WindowAxis &axis : window) {
+    std::optional<int64_t> kernel = getConstantIntValue(axis.kernel);
+    if (!kernel || *kernel > kLargestKernel || !axis.isUnpadded() ||
+        axis.dilation != 1 || l.forKernels)
+      return {};
+    isOpen |= !getConstantIntValue(axis.in);
+    elements *= *kernel;
+    isWhole = both(l, isWhole,
+                   compare(l, arith::CmpIPredicate::eq, axis.in, axis.kernel));
+  }
+  bool isRare = isOpen && elements < kWholeImage;
+  return isRare || isConstantIntValue(isWhole, 0) ? Value() : isWhole;
+}
+
+/// The images as rows, whose extents are those of the window.
+Value Pooling::reduceWhole(Value start, Type type, ReduceFn reduce) {
+  int64_t rank = l.rank(0);
+  auto shape = llvm::to_vector(cast<RankedTensorType>(x.getType()).getShape());
+  for (auto [k, axis] : llvm::enumerate(window))
+    shape[k + 2] = *getConstantIntValue(axis.kernel);
+  Value image = l.b.createOrFold<tensor::CastOp>(
+      RankedTensorType::get(shape, element), x);
+  SmallVector<IteratorType> iterators(rank, IteratorType::reduction);
+  std::fill_n(iterators.begin(), 2, IteratorType::parallel);
+  AffineMap all = l.b.getMultiDimIdentityMap(rank);
+  Value init = l.filled(ArrayRef(in).take_front(2), start);
+  bool isUnsigned = l.isUnsigned(0);
+  auto rows = linalg::GenericOp::create(
+      l.b, init.getType(), image, init, {all, all.getMajorSubMap(2)}, iterators,
+      [&](OpBuilder &b, Location loc, ValueRange args) {
+        Value value = NodeLowering::castScalar(b, loc, args[0], isUnsigned,
+                                               type, isUnsigned);
+        linalg::YieldOp::create(b, loc, reduce(b, loc, value, args[1]));
+      });
+  return restoreAxes(l, rows.getResult(0),
+                     llvm::to_vector(llvm::seq<int64_t>(2, rank)));
+}
+
 Value Pooling::reduceWindows(Value filler, Value start, Type type,
                              ReduceFn reduce, bool inAnyOrder) {
+  auto reduceSome = [&] {
+    return reduceParts(filler, start, type, reduce, inAnyOrder);
+  };
+  Value isWhole = findWholeImage();
+  if (!isWhole)
+    return reduceSome();
+  if (getConstantIntValue(isWhole))
+    return reduceWhole(start, type, reduce);
+  Type result = l.empty(resultDims(), type).getType();
+  auto cast = [&](Value value) {
+    return l.b.createOrFold<tensor::CastOp>(result, value);
+  };
+  return ifElse(
+      l, result, isWhole,
+      [&] { return cast(reduceWhole(start, type, reduce)); },
+      [&] { return cast(reduceSome()); });
+}
+
+Value Pooling::reduceParts(Value filler, Value start, Type type,
+                           ReduceFn reduce, bool inAnyOrder) {
   SmallVector<unsigned> order;
   if (inAnyOrder)
     order = separateOrder();
@@ -426,8 +497,9 @@ static LogicalResult lowerAveragePool(NodeLowering &l) {
   Type type = pooling.compute;
   Value sum = pooling.reduceWindows(
       l.constant(pooling.element, 0), l.constant(type, 0), type,
-      [](OpBuilder &b, Location loc, Value x, Value sum) -> Value {
-        return arith::AddFOp::create(b, loc, sum, x);
+      [](OpBuilder &b, Location loc, Value x, Value sum) {
+        ScalarBuilder s(b, loc);
+        return combineScalars(s, Combiner::Sum, x, sum);
       },
       /*inAnyOrder=*/true);
   Dims dims = pooling.resultDims();

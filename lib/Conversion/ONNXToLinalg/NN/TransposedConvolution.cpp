@@ -39,6 +39,7 @@ struct Transposed {
 private:
   LogicalResult read();
   LogicalResult settlePadding();
+  void strideOverKernels();
   /// What is added at kernel position `at`, to the positions of `sum`, [N, (G,)
   /// M / G, padded...], that it touches.
   Value addAt(Value sum, ValueRange at, Value x, Value w);
@@ -96,7 +97,22 @@ LogicalResult Transposed::read() {
       return l.refuse("strides and dilations must be positive");
     window.push_back(axis);
   }
-  return settlePadding();
+  if (failed(settlePadding()))
+    return failure();
+  strideOverKernels();
+  return success();
+}
+
+/// The kernel of a single element meets no other, whatever the stride: with one
+/// of the kernel's extent all of it are phases, which are a product of
+/// matrices.
+void Transposed::strideOverKernels() {
+  for (auto [axis, extra] : llvm::zip_equal(window, outputPadding)) {
+    std::optional<int64_t> kernel = getConstantIntValue(axis.kernel);
+    if (isConstantIntValue(axis.in, 1) && kernel && *kernel > 0 &&
+        axis.dilation == 1 && extra == 0 && !l.hasAttr("output_shape"))
+      axis.stride = *kernel;
+  }
 }
 
 LogicalResult Transposed::settlePadding() {

@@ -9,13 +9,15 @@
 // TopK: the k best of a line are kept as a heap in the results' own memory,
 // which is sorted in the end; a few, whose number is known, are kept in order
 // in registers. Most blocks of a long line have none that is better than the
-// worst, which vectors find out. For kernels see ParallelOrder.h.
+// worst, which vectors find out. Where much of a line is asked for all of it is
+// sorted. For kernels see ParallelOrder.h.
 //
 // Elements of up to 32 bits are compared as numbers of 64 bits that have the
 // element's order above and its place below (PackedEntries.h): no two are
 // equal. Where nobody asks for the places of a few, floats are compared as
 // numbers of 32 bits, of which a vector has twice as many.
 
+#include "DigitSort.h"
 #include "Framework/PackedEntries.h"
 #include "Framework/ShapeUtils.h"
 #include "NN/Contraction.h"
@@ -34,6 +36,9 @@ static constexpr int64_t kBlock = 16;
 /// So many are kept in order in registers; of a short line, which has no more
 /// elements than a block, all.
 static constexpr int64_t kFew = 8;
+/// A line is sorted for so many of it and more, if it has no more than so many
+/// times as many elements.
+static constexpr int64_t kMany = 256, kShareOfMany = 16;
 
 namespace {
 /// A value and where on its line it stands (index); or both packed, and no
@@ -105,6 +110,11 @@ private:
   Tensors replaceWorse(ValueRange results);
   Tensors sortHeap(ValueRange results);
   Tensors unpack(ValueRange heap);
+  Tensors sortLine(ValueRange results);
+  /// What `yes` or `no` makes of the results, of which only one is computed.
+  Tensors choose(Value condition, ValueRange results,
+                 llvm::function_ref<Tensors()> yes,
+                 llvm::function_ref<Tensors()> no);
   Tensors storeFound(ValueRange results, Value number, Value place);
   Tensors insert(ValueRange best, Value packed);
   Tensors fewOfLine(ValueRange results);
@@ -438,6 +448,31 @@ TopK::Tensors TopK::fewOfBlocks(ValueRange best, Value blocks) {
       });
 }
 
+TopK::Tensors TopK::sortLine(ValueRange results) {
+  NumberRow row{l.dim(lines, axis), compute, isUnsigned};
+  Value places =
+      sortByDigits(l, row, /*isDescending=*/isLargest, [&](Value place) {
+        return widened(element(place));
+      }).places;
+  return loopNest(l, OpFoldResult(k), results, [&](ValueRange i, ValueRange c) {
+    return storeFound(c, i[0], tensor::ExtractOp::create(l.b, places, i[0]));
+  });
+}
+
+TopK::Tensors TopK::choose(Value condition, ValueRange results,
+                           llvm::function_ref<Tensors()> yes,
+                           llvm::function_ref<Tensors()> no) {
+  auto branch = scf::IfOp::create(l.b, results.getTypes(), condition,
+                                  /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(l.b);
+  l.b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(l.b, yes());
+  l.b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(l.b, no());
+  return branch.getResults();
+}
+
 TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
   outer.assign(position.begin(), position.end());
   std::optional<int64_t> few = getConstantIntValue(count);
@@ -454,19 +489,24 @@ TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
       return isPacked ? unpack(heap) : heap;
     });
   };
-  if (!isPacked || !few || *few > kBlock || length)
+  if (!few || *few >= kMany) {
+    // A line that is too short is refused.
+    Value wanted = l.asIndex(count);
+    Value isMany =
+        l.b.createOrFold<arith::CmpIOp>(IP::uge, wanted, l.index(kMany));
+    Value share =
+        l.b.createOrFold<arith::MulIOp>(wanted, l.index(kShareOfMany));
+    Value isShort = l.b.createOrFold<arith::CmpIOp>(IP::ule, extent, share);
+    Value sorts = l.b.createOrFold<arith::AndIOp>(isMany, isShort);
+    if (std::optional<int64_t> known = getConstantIntValue(sorts))
+      return *known ? sortLine(results) : inHeap();
+    return choose(sorts, results, [&] { return sortLine(results); }, inHeap);
+  }
+  if (!isPacked || *few > kBlock || length)
     return inHeap();
   // Later passes may know that a window is a short line.
   Value isShort = arith::CmpIOp::create(l.b, IP::ule, extent, l.index(kBlock));
-  auto branch = scf::IfOp::create(l.b, ValueRange(results).getTypes(), isShort,
-                                  /*addThenBlock=*/true,
-                                  /*addElseBlock=*/true);
-  OpBuilder::InsertionGuard guard(l.b);
-  l.b.setInsertionPointToStart(branch.thenBlock());
-  scf::YieldOp::create(l.b, fewOfLine(results));
-  l.b.setInsertionPointToStart(branch.elseBlock());
-  scf::YieldOp::create(l.b, inHeap());
-  return branch.getResults();
+  return choose(isShort, results, [&] { return fewOfLine(results); }, inHeap);
 }
 
 TopK::Tensors TopK::selectInParallel(ValueRange results) {

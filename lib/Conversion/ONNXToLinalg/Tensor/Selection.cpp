@@ -9,6 +9,7 @@
 // Results whose size depends on values: NonZero, Compress and Unique count
 // first, or fill as many places as there may be and cut the rest off.
 
+#include "DigitSort.h"
 #include "Framework/ShapeUtils.h"
 #include "Framework/StringUtils.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
@@ -171,15 +172,19 @@ public:
 
   /// -1, 0 or 1 (index) as item `x` is before, the same as, or behind `y`.
   Value compareItems(Value x, Value y);
-  /// True if each item is one number, which is a key to sort by.
-  bool areNumbers() const { return inner.size() == 1 && !l.isString(0); }
-  /// Item number `x`, which is a number.
-  Value keyOf(Value x);
-  /// Whether one number comes before the other.
-  Value less(Value x, Value y);
+  /// True if each item is one real number, which is a key to sort by.
+  bool areNumbers() const {
+    return inner.size() == 1 && !l.isString(0) &&
+           !isa<ComplexType>(l.elementType(0));
+  }
+  SortedNumbers sortNumbers();
   OpFoldResult count;
 
 private:
+  /// Element `at` in the type that it is computed in.
+  Value read(ValueRange at);
+  /// Whether one number comes before the other.
+  Value less(Value x, Value y);
   Value lessComplex(Value x, Value y);
 
   NodeLowering &l;
@@ -223,10 +228,16 @@ Value Items::less(Value x, Value y) {
   return either(l, isLess, both(l, xIsNumber, yIsNaN));
 }
 
-Value Items::keyOf(Value x) {
+Value Items::read(ValueRange at) {
   return NodeLowering::castScalar(
-      l.b, l.b.getLoc(), elementAt(l, value, x), isUnsigned,
+      l.b, l.b.getLoc(), elementAt(l, value, at), isUnsigned,
       NodeLowering::computeType(l.elementType(0)), isUnsigned);
+}
+
+SortedNumbers Items::sortNumbers() {
+  NumberRow row{count, NodeLowering::computeType(l.elementType(0)), isUnsigned};
+  return sortByDigits(l, row, /*isDescending=*/false,
+                      [&](Value at) { return read(at); });
 }
 
 Value Items::compareItems(Value x, Value y) {
@@ -235,12 +246,6 @@ Value Items::compareItems(Value x, Value y) {
         SmallVector<Value> first(position), second(position);
         first[axis] = x;
         second[axis] = y;
-        Type compute = NodeLowering::computeType(l.elementType(0));
-        auto read = [&](ValueRange at) {
-          return NodeLowering::castScalar(l.b, l.b.getLoc(),
-                                          elementAt(l, value, at), isUnsigned,
-                                          compute, isUnsigned);
-        };
         Value a = read(first), b = read(second);
         Value order =
             arith::SelectOp::create(l.b, less(b, a), l.index(1), l.index(0));
@@ -315,10 +320,9 @@ static Value mergeByPlaces(NodeLowering &l, Items &items, Value order,
 }
 
 /// The same one after the other: of two runs the one whose next item comes
-/// first gives it. `sorted` are the numbers of the items and, where they are
-/// one number each, their keys, which then are not looked up.
-static SmallVector<Value> mergeInOrder(NodeLowering &l, Items &items,
-                                       ValueRange sorted, Value width) {
+/// first gives it.
+static Value mergeInOrder(NodeLowering &l, Items &items, Value order,
+                          Value width) {
   Value count = l.asIndex(items.count), pair = plus(l, width, width);
   Value last = l.asIndex(l.sub(items.count, l.fold(1)));
   auto is = [&](IP predicate, Value x, Value y) -> Value {
@@ -330,63 +334,44 @@ static SmallVector<Value> mergeInOrder(NodeLowering &l, Items &items,
   // Where the two runs go on and end.
   Value zero = l.index(0), first = arith::MinSIOp::create(l.b, width, count);
   Value secondEnd = arith::MinSIOp::create(l.b, pair, count);
-  SmallVector<Value> carried{zero, first, first, secondEnd};
-  for (Value column : sorted)
-    carried.push_back(l.empty(items.count, getElementTypeOrSelf(column)));
-  SmallVector<Value> merged =
-      loopNest(l, items.count, carried, [&](ValueRange at, ValueRange c) {
-        Value left = c[0], right = c[1], leftEnd = c[2], rightEnd = c[3];
-        // Beyond the end of a run anything will do.
-        auto readHeads = [&](Value place) {
-          place = arith::MinSIOp::create(l.b, place, last);
-          return llvm::map_to_vector(sorted, [&](Value column) -> Value {
-            return tensor::ExtractOp::create(l.b, column, place);
-          });
-        };
-        SmallVector<Value> x = readHeads(left), y = readHeads(right);
-        Value hasLeft = is(IP::ult, left, leftEnd);
-        Value hasRight = is(IP::ult, right, rightEnd);
-        Value isBefore =
-            sorted.size() > 1
-                ? items.less(y[1], x[1])
-                : is(IP::slt, items.compareItems(y[0], x[0]), zero);
-        Value noLeft = arith::XOrIOp::create(l.b, hasLeft,
-                                             l.constantInt(l.b.getI1Type(), 1));
-        Value takesRight = both(l, hasRight, either(l, noLeft, isBefore));
-        Value one = l.index(1);
-        Value nextLeft = choose(takesRight, left, plus(l, left, one));
-        Value nextRight = choose(takesRight, plus(l, right, one), right);
-        // On to the next two runs.
-        Value place = plus(l, at[0], one);
-        Value isDone = is(IP::eq, place, rightEnd);
-        Value middle =
-            arith::MinSIOp::create(l.b, plus(l, place, width), count);
-        Value end = arith::MinSIOp::create(l.b, plus(l, place, pair), count);
-        SmallVector<Value> next{
-            choose(isDone, place, nextLeft), choose(isDone, middle, nextRight),
-            choose(isDone, middle, leftEnd), choose(isDone, end, rightEnd)};
-        for (auto [k, into] : llvm::enumerate(c.drop_front(4)))
-          next.push_back(tensor::InsertOp::create(
-              l.b, choose(takesRight, y[k], x[k]), into, at));
-        return next;
-      });
-  return SmallVector<Value>(ArrayRef(merged).drop_front(4));
+  SmallVector<Value> carried{zero, first, first, secondEnd,
+                             l.empty(items.count, l.b.getIndexType())};
+  return loopNest(l, items.count, carried, [&](ValueRange at, ValueRange c) {
+    Value left = c[0], right = c[1], leftEnd = c[2], rightEnd = c[3];
+    // Beyond the end of a run anything will do.
+    auto readHead = [&](Value place) -> Value {
+      place = arith::MinSIOp::create(l.b, place, last);
+      return tensor::ExtractOp::create(l.b, order, place);
+    };
+    Value x = readHead(left), y = readHead(right);
+    Value hasLeft = is(IP::ult, left, leftEnd);
+    Value hasRight = is(IP::ult, right, rightEnd);
+    Value isBefore = is(IP::slt, items.compareItems(y, x), zero);
+    Value noLeft =
+        arith::XOrIOp::create(l.b, hasLeft, l.constantInt(l.b.getI1Type(), 1));
+    Value takesRight = both(l, hasRight, either(l, noLeft, isBefore));
+    Value one = l.index(1);
+    Value nextLeft = choose(takesRight, left, plus(l, left, one));
+    Value nextRight = choose(takesRight, plus(l, right, one), right);
+    // On to the next two runs.
+    Value place = plus(l, at[0], one);
+    Value isDone = is(IP::eq, place, rightEnd);
+    Value middle = arith::MinSIOp::create(l.b, plus(l, place, width), count);
+    Value end = arith::MinSIOp::create(l.b, plus(l, place, pair), count);
+    Value merged =
+        tensor::InsertOp::create(l.b, choose(takesRight, y, x), c[4], at);
+    return SmallVector<Value>{
+        choose(isDone, place, nextLeft), choose(isDone, middle, nextRight),
+        choose(isDone, middle, leftEnd), choose(isDone, end, rightEnd), merged};
+  })[4];
 }
 
 /// The numbers of the items in ascending order, equal ones in the order that
 /// they stand in: a merge sort from runs of 1.
-static Value sortedOrder(NodeLowering &l, Items &items) {
-  SmallVector<Value> sorted{
+static Value mergedOrder(NodeLowering &l, Items &items) {
+  Value numbers =
       l.generate(items.count, l.b.getIndexType(),
-                 [](OpBuilder &, Location, ValueRange at) { return at[0]; })};
-  if (l.channelsLast && items.areNumbers())
-    sorted.push_back(
-        l.generate(items.count, NodeLowering::computeType(l.elementType(0)),
-                   [&](OpBuilder &b, Location, ValueRange at) {
-                     OpBuilder::InsertionGuard guard(l.b);
-                     l.b.restoreInsertionPoint(b.saveInsertionPoint());
-                     return items.keyOf(at[0]);
-                   }));
+                 [](OpBuilder &, Location, ValueRange at) { return at[0]; });
   // ceil(log2(count)) passes.
   Value i64Count = arith::IndexCastOp::create(
       l.b, l.b.getI64Type(), l.asIndex(l.sub(items.count, l.fold(1))));
@@ -396,13 +381,12 @@ static Value sortedOrder(NodeLowering &l, Items &items) {
   Value hasMany = compare(l, IP::ugt, items.count, l.fold(1));
   passes = arith::SelectOp::create(l.b, hasMany, passes, l.index(0));
   return loopNest(
-      l, OpFoldResult(passes), sorted, [&](ValueRange pass, ValueRange c) {
+      l, OpFoldResult(passes), numbers, [&](ValueRange pass, ValueRange c) {
         Value width = arith::ShLIOp::create(l.b, l.index(1), pass[0]);
         // Kernels find places side by side, CPUs have less to do in order.
-        if (l.channelsLast)
-          return mergeInOrder(l, items, c, width);
         return SmallVector<Value>{
-            mergeByPlaces(l, items, c[0], pass[0], width)};
+            l.channelsLast ? mergeInOrder(l, items, c[0], width)
+                           : mergeByPlaces(l, items, c[0], pass[0], width)};
       })[0];
 }
 
@@ -415,7 +399,12 @@ struct Classes {
 } // namespace
 
 /// Classes in ascending order of their items.
-static Classes sortedClasses(NodeLowering &l, Items &items, Value order) {
+static Classes sortedClasses(NodeLowering &l, Items &items) {
+  // One after the other numbers have their place by their digits.
+  SortedNumbers sorted;
+  if (l.channelsLast && items.areNumbers())
+    sorted = items.sortNumbers();
+  Value order = sorted.places ? sorted.places : mergedOrder(l, items);
   Value space = l.empty(items.count, l.b.getIndexType());
   Value zeros = l.filled(items.count, l.index(0));
   SmallVector<Value> found = loopNest(
@@ -426,9 +415,16 @@ static Classes sortedClasses(NodeLowering &l, Items &items, Value order) {
         Value before = arith::SelectOp::create(
             l.b, isStart, l.index(0),
             arith::SubIOp::create(l.b, at[0], l.index(1)));
-        Value previous = tensor::ExtractOp::create(l.b, order, before);
-        Value differs = arith::CmpIOp::create(
-            l.b, IP::ne, items.compareItems(previous, item), l.index(0));
+        Value differs;
+        if (sorted.keys) {
+          Value key = tensor::ExtractOp::create(l.b, sorted.keys, at);
+          Value previous = tensor::ExtractOp::create(l.b, sorted.keys, before);
+          differs = arith::CmpIOp::create(l.b, IP::ne, previous, key);
+        } else {
+          Value previous = tensor::ExtractOp::create(l.b, order, before);
+          differs = arith::CmpIOp::create(
+              l.b, IP::ne, items.compareItems(previous, item), l.index(0));
+        }
         Value isNew = either(l, isStart, differs);
         Value classes = plus(l, c[0], asCount(l, isNew));
         Value slot = arith::SubIOp::create(l.b, classes, l.index(1));
@@ -479,7 +475,7 @@ static LogicalResult lowerUnique(NodeLowering &l) {
   if (failed(axis))
     return failure();
   Items items(l, value, *axis);
-  Classes result = sortedClasses(l, items, sortedOrder(l, items));
+  Classes result = sortedClasses(l, items);
   if (!l.intAttr("sorted", 1))
     result = byFirstOccurrence(l, items, result);
   Dims target = l.dims(value);
