@@ -718,8 +718,8 @@ class InferenceSession(NoEffect):
             return ""
         now = time.strftime("%Y-%m-%d_%H-%M-%S")
         name = f"{self._options.profile_file_prefix}_{now}.json"
-        if profile.write(os.fsencode(name)) != 0:
-            raise OSError(f"cannot write the profile to {name!r}")
+        if code := profile.write(os.fsencode(name)):
+            raise OSError(code, f"cannot write the profile: {os.strerror(code)}", name)
         return name
 
     def get_profiling_start_time_ns(self) -> int:
