@@ -12,7 +12,9 @@
 
 Without `--python` the wheel is for the Python of .venv and, where a Python of 3.12 or later
 is found, for all that come after both: it has an extension module for the first one and one
-with the stable ABI, which begins with 3.12. In it are the package `loopc`, the commands `loopc` and `loopc-run`, the runtimes that
+with the stable ABI, which begins with 3.12.
+
+In it are the package `loopc`, the commands `loopc` and `loopc-run`, the runtimes that
 compiled models link with (for x86-64 and AArch64), the headers (`loopc.get_include()`), and
 the libraries of ImageDecoder (without TIFF) and Tokenizer. It takes Linux with glibc
 2.34 or later and the C++ library of GCC 11 (Ubuntu 22.04, RHEL 9, Debian 12). Exit status 1
@@ -116,9 +118,7 @@ def platform_tag(files: Sequence[pathlib.Path], oldest: int) -> str:
     return f"manylinux_2_{newest}_{platform.machine()}"
 
 
-def build_package(
-    build: pathlib.Path, package: pathlib.Path, pythons: Sequence[str]
-) -> list[str]:
+def build_package(build: pathlib.Path, package: pathlib.Path, pythons: Sequence[str]) -> list[str]:
     """The package `loopc` with all that it loads. Returns the versions of `pythons`."""
     folder = package / "lib"
     library = link_compiler(build, folder)
