@@ -12,8 +12,8 @@
 
 The folder then holds:
 
-    loopc-VERSION-....whl          a wheel for the Python of .venv, and one for Python 3.12
-                                   and all after it where such a Python is found
+    loopc-VERSION-....whl          a wheel for the Python of .venv, and for all from 3.12 on
+                                   where such a Python is found
     loopc-VERSION-linux-CPU.tar.gz the commands, libraries, headers and CMake files, for
                                    programs of C and C++ without Python
     loopc-VERSION.spdx.json        the software bill of materials (SPDX 2.3)
@@ -43,9 +43,9 @@ import tempfile
 import zipfile
 from collections.abc import Sequence
 
-from make_wheel import OLDEST, PROGRAMS, make_wheel
+from make_wheel import OLDEST, PROGRAMS, choose_pythons, make_wheel
 from sbom import make_sbom
-from standalone import ROOT, PackError, find_python, version
+from standalone import ROOT, PackError, version
 
 #: Files of the repository that the archive has in its first folder.
 TEXTS = ("LICENSE", "README.md", "CHANGELOG.md", "SECURITY.md")
@@ -158,9 +158,9 @@ def make_release(build: pathlib.Path, out: pathlib.Path, wheels: Sequence[pathli
         for wheel in wheels:
             shutil.copy(wheel, folder)
         if not wheels:
-            for python in dict.fromkeys((sys.executable, find_python())):
-                print(f"A wheel for {python}", flush=True)
-                make_wheel(build, folder, python, OLDEST)
+            pythons = choose_pythons()
+            print(f"A wheel for {' and '.join(pythons)}", flush=True)
+            make_wheel(build, folder, pythons, OLDEST)
         made = sorted(folder.glob("*.whl"))
         made.append(make_archive(made[0], folder, int(when.timestamp())))
         made.append(folder / f"loopc-{version()}.spdx.json")

@@ -10,6 +10,10 @@
     ./dev wheel                       build/wheels/loopc-VERSION-....whl
     ./dev wheel --python python3.12   for that Python (3.12 and later: and all after it)
 
+Without `--python` the wheel is for the Python of .venv and, where a Python of 3.12 or later
+is found, for all that come after both: it has an extension module for the first one and one
+with the stable ABI, which begins with 3.12.
+
 In it are the package `loopc`, the commands `loopc` and `loopc-run`, the runtimes that
 compiled models link with (for x86-64 and AArch64), the headers (`loopc.get_include()`), and
 the libraries of ImageDecoder (without TIFF) and Tokenizer. It takes Linux with glibc
@@ -33,6 +37,7 @@ from standalone import (
     ROOT,
     PackError,
     build_extension,
+    find_python,
     is_common,
     is_stable,
     licence,
@@ -113,8 +118,8 @@ def platform_tag(files: Sequence[pathlib.Path], oldest: int) -> str:
     return f"manylinux_2_{newest}_{platform.machine()}"
 
 
-def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> str:
-    """The package `loopc` with all that it loads. Returns the version of `python`."""
+def build_package(build: pathlib.Path, package: pathlib.Path, pythons: Sequence[str]) -> list[str]:
+    """The package `loopc` with all that it loads. Returns the versions of `pythons`."""
     folder = package / "lib"
     library = link_compiler(build, folder)
     programs = [link_program(build, name, folder) for name in PROGRAMS]
@@ -136,7 +141,7 @@ def build_package(build: pathlib.Path, package: pathlib.Path, python: str) -> st
     copy_for_programs(build, package)
     for name in ("_loopc.pyi", "py.typed"):
         shutil.copy(ROOT / "python/loopc" / name, package)
-    return build_extension(build, python, package, folder / API)
+    return [build_extension(build, python, package, folder / API) for python in pythons]
 
 
 def copy_for_programs(build: pathlib.Path, package: pathlib.Path) -> None:
@@ -171,19 +176,45 @@ def copy_shell(build: pathlib.Path, data: pathlib.Path) -> None:
     shutil.copytree(share, data / "data" / "share")
 
 
-def make_wheel(build: pathlib.Path, out: pathlib.Path, python: str, oldest: int) -> pathlib.Path:
+def choose_pythons() -> list[str]:
+    """This Python, and one whose extensions fit all after it if that is another one."""
+    return list(dict.fromkeys((sys.executable, find_python())))
+
+
+def describe_pythons(versions: Sequence[str]) -> tuple[str, str]:
+    """The tag of a wheel with extensions for these versions, and the Pythons that it takes.
+
+    Of Pythons up to 3.11 each needs its own extension, and one of 3.12 or later is good for
+    all after it. Python looks for its own one first.
+
+    >>> describe_pythons(["3.11", "3.12"])
+    ('cp311-abi3', '>=3.11')
+    >>> describe_pythons(["3.11", "3.13"])
+    ('cp311-abi3', '>=3.11, !=3.12.*')
+    >>> describe_pythons(["3.11"])
+    ('cp311-cp311', '==3.11.*')
+    """
+    numbers = sorted({int(text.removeprefix("3.")) for text in versions})
+    first, last = numbers[0], numbers[-1]
+    name = f"cp3{first}"
+    if not is_stable(f"3.{last}"):
+        return f"{name}-{name}", f"==3.{first}.*"
+    gaps = [f"!=3.{k}.*" for k in range(first, last) if k not in numbers]
+    return f"{name}-abi3", ", ".join([f">=3.{first}", *gaps])
+
+
+def make_wheel(
+    build: pathlib.Path, out: pathlib.Path, pythons: Sequence[str], oldest: int
+) -> pathlib.Path:
     """Makes the wheel in the folder `out`, for glibc 2.`oldest` and later."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         tree = pathlib.Path(scratch)
-        of_python = build_package(build, tree / "loopc", python)
-        name = "cp" + of_python.replace(".", "")
-        abi = "abi3" if is_stable(of_python) else name
+        name, wanted = describe_pythons(build_package(build, tree / "loopc", pythons))
         files = sorted(file for file in tree.rglob("*") if file.is_file())
-        tag = f"{name}-{abi}-{platform_tag(files, oldest)}"
+        tag = f"{name}-{platform_tag(files, oldest)}"
         info = tree / f"loopc-{version()}.dist-info"
         info.mkdir()
-        wanted = f">={of_python}" if is_stable(of_python) else f"=={of_python}.*"
         (info / "METADATA").write_text(
             METADATA.format(
                 version=version(), python=wanted, readme=(ROOT / "README.md").read_text()
@@ -206,7 +237,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="default: BUILD/wheels")
-    parser.add_argument("--python", default=sys.executable, help="with headers; default: .venv's")
+    parser.add_argument("--python", help="with headers; default: .venv's, and one after 3.11")
     parser.add_argument("--glibc", type=int, default=OLDEST, metavar="N",
                         help=f"oldest glibc that it may take, 2.N (default: {OLDEST})")  # fmt: skip
     options = parser.parse_args(argv)
@@ -214,7 +245,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("Linking the compiler with LLVM, some minutes", flush=True)
     try:
         out = (options.out or build / "wheels").resolve()
-        made = make_wheel(build, out, options.python, options.glibc)
+        pythons = [options.python] if options.python else choose_pythons()
+        made = make_wheel(build, out, pythons, options.glibc)
     except (PackError, OSError) as error:
         print(f"make_wheel: {error}", file=sys.stderr)
         return 1

@@ -106,6 +106,9 @@ typedef struct loopc_custom_call {
                     const int64_t *shape, int64_t rank);
   char *(*allocate_text)(struct loopc_custom_call *call, int64_t bytes);
   void *context; ///< the caller's
+  /// The place of the node in the model, as errors have it; null in infer()
+  /// when the compiler calls it. Not all callers have this field: see `size`.
+  const char *where;
 } loopc_custom_call;
 
 enum {
@@ -143,7 +146,11 @@ typedef struct {
 enum {
   /// It has effects, or does not always return the same: it is called as often
   /// as the model says, in that order.
-  LOOPC_CUSTOM_STATEFUL = 1
+  LOOPC_CUSTOM_STATEFUL = 1,
+  /// Made by loopc of an operator in a library for onnxruntime, which does not
+  /// say which attributes nodes have: they may have any. Only the process that
+  /// loaded the library can call it.
+  LOOPC_CUSTOM_OF_ONNXRUNTIME = 2
 };
 
 /// An operator; made by LOOPC_CUSTOM_OP.

@@ -155,6 +155,7 @@ public:
 private:
   /// Loads the libraries of custom operators.
   mlir::LogicalResult loadOperators();
+  mlir::LogicalResult checkLinkedOperators();
   /// What is done to every model that was imported.
   mlir::LogicalResult finishImport();
   mlir::LogicalResult parseMLIR(llvm::StringRef name, llvm::StringRef bytes);

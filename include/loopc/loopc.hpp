@@ -24,7 +24,9 @@
 
 #include "loopc-c/loopc.h"
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -478,7 +480,8 @@ public:
   /// Writes a trace for Perfetto.
   void write(const std::string &path) const {
     if (int status = loopc_profile_write(profile.get(), path.c_str()))
-      throw CompileError(status, "cannot write '" + path + "'", "");
+      throw CompileError(
+          status, "cannot write '" + path + "': " + std::strerror(errno), "");
   }
 
 private:

@@ -37,7 +37,7 @@ static constexpr char kHelp[] =
     "used longest ago goes first.\n"
     "Exit status: 0 success, 1 a model cannot be compiled, 2 an option is "
     "wrong,\n"
-    "3 the cache cannot be used.\n";
+    "3 a model cannot be read, or the cache cannot be used.\n";
 
 static constexpr int kFailed = 1, kUsage = 2, kFile = 3;
 
@@ -85,8 +85,11 @@ static int warm(const std::vector<std::string> &models,
     loopc_diagnostics diagnostics;
     Source source;
     source.path = model;
-    if (createSession(source, options, session, diagnostics) !=
-        LOOPC_COMPILE_OK)
+    int status = createSession(source, options, session, diagnostics);
+    // A model that cannot be compiled is what is worth telling most.
+    if (status == LOOPC_COMPILE_ERROR_FILE && code == 0)
+      code = kFile;
+    else if (status != LOOPC_COMPILE_OK && status != LOOPC_COMPILE_ERROR_FILE)
       code = kFailed;
     print(diagnostics);
   }

@@ -345,7 +345,12 @@ int Creation::compile() {
     reply = compileTo(output);
   // A full disk is no reason to fail, nor is a linker that misses something:
   // the code can do without files.
-  if (!reply || hasError(reply->diagnostics, kCannotWriteCode) ||
+  // A library of operators that this process has loaded may need what a worker
+  // does not have, as Python.
+  bool isLibraryRefused = !options.customLibraries.empty() && reply &&
+                          hasError(reply->diagnostics, kBadOptionCode);
+  if (!reply || isLibraryRefused ||
+      hasError(reply->diagnostics, kCannotWriteCode) ||
       hasError(reply->diagnostics, kLinkFailedCode))
     return compileInProcess();
   if (reply->status == LOOPC_COMPILE_OK)

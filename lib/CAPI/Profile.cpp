@@ -344,9 +344,11 @@ static int writeTrace(const loopc_profile &profile, int descriptor) {
   } catch (const std::bad_alloc &) {
     status = LOOPC_COMPILE_ERROR_INTERNAL;
   }
-  bool isBad = std::ferror(file);
-  isBad |= std::fclose(file) != 0;
-  return isBad ? LOOPC_COMPILE_ERROR_FILE : status;
+  int reason = std::fflush(file) || std::ferror(file) ? errno : 0;
+  if (std::fclose(file) && !reason)
+    reason = errno;
+  errno = reason;
+  return reason ? LOOPC_COMPILE_ERROR_FILE : status;
 }
 
 /// Writes it beside `path` and puts it in its place when it is whole; what was
@@ -364,8 +366,11 @@ static int replaceTrace(const loopc_profile &profile, const char *path) {
   int status = writeTrace(profile, beside);
   if (status == LOOPC_COMPILE_OK && rename(temporary.c_str(), path))
     status = LOOPC_COMPILE_ERROR_FILE;
-  if (status != LOOPC_COMPILE_OK)
+  if (status != LOOPC_COMPILE_OK) {
+    int reason = errno;
     unlink(temporary.c_str());
+    errno = reason;
+  }
   return status;
 }
 

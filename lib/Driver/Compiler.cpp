@@ -313,9 +313,31 @@ LogicalResult Compiler::lowerForTarget(Output output) {
   return lower(output);
 }
 
+/// Fails where the code would call operators of a library for onnxruntime,
+/// which no program can link.
+LogicalResult Compiler::checkLinkedOperators() {
+  if (options.target.bindsOperators)
+    return success();
+  auto &known = onnx::CustomOperators::of(context.get());
+  WalkResult result = module->walk([&](onnx::NodeOp node) {
+    const loopc_custom_op *op = known.find(node);
+    if (!op || !(op->flags & LOOPC_CUSTOM_OF_ONNXRUNTIME))
+      return WalkResult::advance();
+    loopc::emitError(node.getLoc(), Diag::UnsupportedNode)
+        << "an operator of a library for onnxruntime is called in sessions "
+           "only (loopc-run, InferenceSession): a program cannot link it. "
+           "Describe its function with loopc-rt/custom.h to compile ahead of "
+           "time";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
                              StringRef weightsFile) {
   assert(output != Output::Shared && "a shared object is a file: emitShared()");
+  if (output > Output::LLVM && failed(checkLinkedOperators()))
+    return failure();
   if (failed(lowerForTarget(output)))
     return failure();
   if (output <= Output::LLVM) {
@@ -336,6 +358,8 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
 }
 
 LogicalResult Compiler::emitShared(StringRef file, StringRef soname) {
+  if (failed(checkLinkedOperators()))
+    return failure();
   if (failed(lowerForTarget(Output::Shared)))
     return failure();
   return generateShared(*module, info, options.target, file, soname,

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Support/CustomLibrary.h"
+#include "OrtLibrary.h"
 
 #include <algorithm>
 #include <dlfcn.h>
@@ -103,13 +104,20 @@ static std::string findFaultIn(const void *table, int64_t count,
   return "";
 }
 
+/// Whether ONNX has operators in this domain.
+static bool isOfONNX(std::string_view domain) {
+  static constexpr std::string_view domains[] = {
+      "ai.onnx", "ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview",
+      "ai.onnx.preview.training"};
+  return std::find(std::begin(domains), std::end(domains), domain) !=
+         std::end(domains);
+}
+
 static std::string findFault(const loopc_custom_op &op, bool isOwn) {
   if (!hasText(op.symbol) ||
       !std::string_view(op.symbol).starts_with("loopc_op_"))
     return "it is not made by LOOPC_CUSTOM_OP";
-  if (!isOwn &&
-      (!hasText(op.domain) || std::string_view(op.domain) == "ai.onnx" ||
-       std::string_view(op.domain).starts_with("ai.onnx.")))
+  if (!isOwn && (!hasText(op.domain) || isOfONNX(op.domain)))
     return "it has no domain of its own";
   if (!hasText(op.name))
     return "it has no name";
@@ -140,14 +148,30 @@ static std::string findFault(const loopc_custom_op &op, bool isOwn) {
   return fault;
 }
 
-/// Why a library that defines no list of operators is none.
-static std::string explainMissingList(void *library) {
-  if (dlsym(library, "RegisterCustomOps"))
-    return "its operators are for onnxruntime, and call it: run the model in "
-           "onnxruntime, where loopc is an execution provider, or describe "
-           "their functions for loopc (docs/CustomOperators.md)";
-  return "it has no list of operators: LOOPC_CUSTOM_LIBRARY of "
-         "loopc-rt/custom.h makes one";
+/// Appends what the library lists, or registers where it is for onnxruntime.
+/// \returns an empty text, or what is wrong.
+static std::string
+findOperators(void *library, std::vector<const loopc_custom_op *> &operators) {
+  auto list = reinterpret_cast<const loopc_custom_library *(*)()>(
+      dlsym(library, "loopc_custom_operators"));
+  if (!list && dlsym(library, "RegisterCustomOps"))
+    return ort::registerOperators(library, operators);
+  if (!list)
+    return "it has no list of operators: LOOPC_CUSTOM_LIBRARY of "
+           "loopc-rt/custom.h makes one, and RegisterCustomOps registers those "
+           "of a library for onnxruntime";
+  const loopc_custom_library &all = *list();
+  auto isOther = [](uint32_t version) { return version != LOOPC_CUSTOM_ABI; };
+  bool isOld = isOther(all.abi_version);
+  for (uint32_t k = 0; k < all.count && !isOld; ++k)
+    isOld = isOther(all.operators[k]->abi_version) ||
+            all.operators[k]->size != sizeof(loopc_custom_op);
+  if (isOld)
+    return "it was compiled with another version of loopc-rt/custom.h; this "
+           "one is version " +
+           std::to_string(LOOPC_CUSTOM_ABI);
+  operators.assign(all.operators, all.operators + all.count);
+  return "";
 }
 
 /// As loadCustomLibrary(); `isOwn`: operators may be ONNX's.
@@ -162,22 +186,11 @@ loadLibrary(const std::string &path, bool isOwn,
   void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return fail(dlerror());
-  auto list = reinterpret_cast<const loopc_custom_library *(*)()>(
-      dlsym(library, "loopc_custom_operators"));
-  if (!list)
-    return fail(explainMissingList(library));
-  const loopc_custom_library &all = *list();
-  auto isOther = [](uint32_t version) { return version != LOOPC_CUSTOM_ABI; };
-  bool isOld = isOther(all.abi_version);
-  for (uint32_t k = 0; k < all.count && !isOld; ++k)
-    isOld = isOther(all.operators[k]->abi_version) ||
-            all.operators[k]->size != sizeof(loopc_custom_op);
-  if (isOld)
-    return fail("it was compiled with another version of loopc-rt/custom.h; "
-                "this one is version " +
-                std::to_string(LOOPC_CUSTOM_ABI));
-  for (uint32_t k = 0; k < all.count; ++k) {
-    const loopc_custom_op &op = *all.operators[k];
+  std::vector<const loopc_custom_op *> all;
+  if (std::string fault = findOperators(library, all); !fault.empty())
+    return fail(fault);
+  for (size_t k = 0; k < all.size(); ++k) {
+    const loopc_custom_op &op = *all[k];
     if (std::string fault = findFault(op, isOwn); !fault.empty())
       return fail("operator #" + std::to_string(k) +
                   (hasText(op.name) ? " '" + std::string(op.name) + "'" : "") +

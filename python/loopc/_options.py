@@ -455,9 +455,9 @@ class SessionOptions(_Configurable):
     def register_custom_ops_library(self, path: str | os.PathLike[str]) -> None:
         """Gives the model the operators of a shared library.
 
-        The library describes them as ``loopc-rt/custom.h`` has it, and stays in the
-        process. One that was made for onnxruntime is refused: its operators call
-        onnxruntime itself (docs/CustomOperators.md).
+        The library describes them as ``loopc-rt/custom.h`` has it, or registers them as
+        onnxruntime's do; docs/CustomOperators.md says what the latter can call. It stays
+        in the process.
 
         Raises:
             CompileError: there is no such library, or it is not one of custom operators.

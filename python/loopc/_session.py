@@ -29,7 +29,7 @@ from loopc._device import (
     parse_device,
     require_device,
 )
-from loopc._dim_names import contradicted, is_refused, without_advice
+from loopc._dim_names import contradicted, is_about_a_name, is_refused, without_advice
 from loopc._environment import log
 from loopc._errors import (
     CompileError,
@@ -462,7 +462,7 @@ class InferenceSession(NoEffect):
     def _without_names(self, feeds: Mapping[str, Any], error: Error) -> "InferenceSession | None":
         """What runs values whose extents contradict the names that the model gives them."""
         origin = self._origin
-        if not isinstance(error, InvalidArgument) or origin is None or self._states:
+        if not is_about_a_name(error) or origin is None or self._states:
             return None
         path, data = origin.path, origin.data
         if origin.name is not None or (path is not None and is_shared_library(path)):
@@ -718,8 +718,8 @@ class InferenceSession(NoEffect):
             return ""
         now = time.strftime("%Y-%m-%d_%H-%M-%S")
         name = f"{self._options.profile_file_prefix}_{now}.json"
-        if profile.write(os.fsencode(name)) != 0:
-            raise OSError(f"cannot write the profile to {name!r}")
+        if code := profile.write(os.fsencode(name)):
+            raise OSError(code, f"cannot write the profile: {os.strerror(code)}", name)
         return name
 
     def get_profiling_start_time_ns(self) -> int:

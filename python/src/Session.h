@@ -13,6 +13,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <cerrno>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,9 +80,16 @@ public:
   Profile &operator=(const Profile &) = delete;
 
   std::string table() { return loopc_profile_table(profile); }
-  /// \returns a loopc_compile_status.
+  /// \returns 0, or why the file cannot be written, as errno has it.
   int write(const std::string &path) const {
-    return loopc_profile_write(profile, path.c_str());
+    switch (loopc_profile_write(profile, path.c_str())) {
+    case LOOPC_COMPILE_OK:
+      return 0;
+    case LOOPC_COMPILE_ERROR_FILE:
+      return errno ? errno : EIO;
+    default:
+      return ENOMEM;
+    }
   }
   loopc_profile *get() { return profile; }
 

@@ -254,7 +254,6 @@ def test_nodes_that_do_not_fit(library, text, said):
 
 
 NO_LIST = "int nothing;"
-ORT = "int RegisterCustomOps(void) { return 0; }"
 PLAIN = """#include "loopc-rt/custom.h"
 static int f(loopc_custom_call *call) { return 0; }
 static const loopc_custom_port in[] = {{.name = "x", .types = "%s"}};
@@ -269,7 +268,6 @@ LOOPC_CUSTOM_LIBRARY(&loopc_op_f)
     ("source", "said"),
     [
         (NO_LIST, "it has no list of operators"),
-        (ORT, "its operators are for onnxruntime"),
         (PLAIN % ("float32", "x", "ai.onnx.ml"), "'F': it has no domain of its own"),
         (PLAIN % ("float33", "x", "d"), "input #0 has the type 'float33'"),
         (PLAIN % ("float32", "z", "d"), "output #0 has the type of 'z', which is no input"),

@@ -93,6 +93,22 @@ def test_what_no_operator_takes_is_told_by_the_names() -> None:
     assert session.run(None, make_feeds(6))[0].shape == (2, 5, 3)
 
 
+def test_values_that_are_wrong_otherwise() -> None:
+    """The model is not compiled once more for a value that it does not take without names."""
+    session = loopc.InferenceSession(make_model().SerializeToString())
+    feeds = make_feeds(4)
+    name = next(iter(feeds))
+    for wrong, text in (
+        (np.full(feeds[name].shape, "a"), "kind strings, expected tensor"),
+        (feeds[name].astype(np.float64), "dtype float64"),
+        (feeds[name][0], "rank"),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(loopc.InvalidArgument, match=text):
+                session.run(None, {**feeds, name: wrong})
+
+
 @pytest.mark.parametrize("how", ["option", "library"])
 def test_names_that_are_none(how: str, tmp_path: Path) -> None:
     """`dims={name: None}` makes a model that takes what contradicts the name."""

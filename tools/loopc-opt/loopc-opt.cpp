@@ -16,8 +16,11 @@
 #include "loopc/Pipelines/Phases.h"
 #include "loopc/Pipelines/Registration.h"
 #include "loopc/Support/OptionParser.h"
+#include "loopc/Support/ReadFile.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 /// Takes the options that LLVM's libraries have registered, some thousand, from
@@ -26,6 +29,35 @@ static void hideLLVMOptions() {
   for (auto &[name, option] : llvm::cl::getRegisteredOptions())
     if (!llvm::StringRef(name).starts_with("help") && name != "version")
       option->setHiddenFlag(llvm::cl::Hidden);
+}
+
+/// What a file is that begins so and is no MLIR; or empty.
+static llvm::StringRef findOtherFormat(llvm::StringRef head) {
+  if (head.starts_with("<"))
+    return head.contains("ir_version") ? "a model of ONNX as text"
+                                       : "a model of OpenVINO";
+  // Text does not begin with a control character, and protobufs of ONNX begin
+  // with the tag of ir_version.
+  bool isText = head.empty() || head[0] >= ' ' || llvm::isSpace(head[0]);
+  return !isText && loopc::mayBeProtobuf(head) ? "a model of ONNX" : "";
+}
+
+/// True after an error if the input is a model of another format: what MLIR's
+/// parser says of its bytes helps nobody.
+static bool refuseModel(llvm::StringRef path) {
+  if (path == "-")
+    return false;
+  auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return false;
+  llvm::StringRef format =
+      findOtherFormat((*file)->getBuffer().take_front(4096));
+  if (format.empty())
+    return false;
+  llvm::errs() << "loopc-opt: error: '" << path << "' is " << format
+               << ", and loopc-opt reads MLIR: loopc --emit=onnx '" << path
+               << "' writes that of a model, and loopc -o compiles it\n";
+  return true;
 }
 
 int main(int argc, char **argv) {
@@ -48,6 +80,10 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   loopc::registerAllDialects(registry);
   loopc::registerAllPasses();
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv, "loopc optimizer driver\n", registry);
+  if (refuseModel(input))
+    return EXIT_FAILURE;
   return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "loopc optimizer driver\n", registry));
+      mlir::MlirOptMain(argc, argv, input, output, registry));
 }

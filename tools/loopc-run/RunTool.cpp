@@ -18,8 +18,10 @@
 #include "llvm/Support/Format.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <link.h>
 
 using namespace llvm;
@@ -254,7 +256,8 @@ ExitCode Runner::reportProfile() {
   const std::string &path = options.profilePath;
   if (path.empty() || !loopc_profile_write(profile.get(), path.c_str()))
     return ExitOk;
-  printError("cannot write the profile to '" + path + "'");
+  printError("cannot write the profile to '" + path +
+             "': " + std::strerror(errno));
   return ExitFile;
 }
 

@@ -389,12 +389,16 @@ LogicalResult Importer::importGenericNode(NodeContext &nc) {
   SmallVector<Type> types;
   for (size_t k = 0; k < numOutputs; ++k) {
     StringRef name = nc.node.output(k);
-    // What has a schema, or is of a library, gets its types from there.
+    // What has a schema, or is of a library, gets its types from there; a
+    // library may leave the rank to the model.
     Type type = UnrankedTensorType::get(builder.getF32Type());
     if (name.empty())
       type = builder.getNoneType();
     else if (!nc.schema && !isCustom)
       type = declaredType(nc.scope, name);
+    else if (isCustom)
+      if (Type declared = declaredType(nc.scope, name))
+        type = declared;
     if (!type)
       return loopc::emitError(nc.loc, Diag::TypeInference)
              << "output #" << k << " '" << name

@@ -192,7 +192,8 @@ loopc_rt_custom(loopc_run *run, const loopc_custom_op *op,
                             setShape,
                             allocateOutput,
                             allocateText,
-                            &context};
+                            &context,
+                            where};
   if (!prepareOutputs(call) || !computeOutputs(call))
     return 1;
   dropOthers(call);

@@ -88,7 +88,8 @@ LogicalResult loopc::lowerCustomNode(NodeLowering &l) {
   for (NamedAttribute attribute : node.getNodeAttributes()) {
     StringRef name = attribute.getName();
     l.ignoreAttr(name); // Inference has held it against the operator.
-    if (llvm::any_of(ArrayRef(op.parameters, op.num_parameters),
+    if ((op.flags & LOOPC_CUSTOM_OF_ONNXRUNTIME) ||
+        llvm::any_of(ArrayRef(op.parameters, op.num_parameters),
                      [&](const auto &known) { return name == known.name; }))
       attributes.push_back(attribute);
   }

@@ -25,10 +25,23 @@ CustomOperators &CustomOperators::of(MLIRContext *context) {
               ->getRegisteredInterface<CustomOperators>();
 }
 
+/// Whether both have the same inputs, so that no node tells which it means.
+static bool haveSameInputs(const loopc_custom_op &a, const loopc_custom_op &b) {
+  auto textOf = [](const char *text) { return StringRef(text ? text : ""); };
+  return a.num_inputs == b.num_inputs &&
+         std::equal(a.inputs, a.inputs + a.num_inputs, b.inputs,
+                    [&](const auto &x, const auto &y) {
+                      return textOf(x.types) == textOf(y.types) &&
+                             textOf(x.type_of) == textOf(y.type_of);
+                    });
+}
+
 bool CustomOperators::add(const loopc_custom_op &op) {
-  if (const loopc_custom_op *other = find(op.domain, op.name, op.since_version);
-      other && other->since_version == op.since_version)
-    return other == &op;
+  for (const loopc_custom_op *other : operators)
+    if (StringRef(op.domain) == other->domain &&
+        StringRef(op.name) == other->name &&
+        op.since_version == other->since_version && haveSameInputs(op, *other))
+      return other == &op;
   operators.push_back(&op);
   return true;
 }
@@ -76,10 +89,6 @@ std::string CustomOperators::getFault(StringRef domain, StringRef name) const {
   return "";
 }
 
-const loopc_custom_op *CustomOperators::find(NodeOp node) const {
-  return find(node.getDomain(), node.getOpType(), node.getSinceVersion());
-}
-
 //===----------------------------------------------------------------------===//
 // Element types
 //===----------------------------------------------------------------------===//
@@ -100,6 +109,38 @@ static SmallVector<Type> parseElementTypes(const char *names, Builder &b) {
   return types;
 }
 
+/// Whether the inputs of `node` have types that `op` takes.
+static bool takesInputs(const loopc_custom_op &op, NodeOp node) {
+  Builder b(node.getContext());
+  int64_t numInputs = node.getInputs().size();
+  for (int64_t k = 0; k < numInputs; ++k) {
+    if (op.num_inputs == 0)
+      return false;
+    const loopc_custom_port &port = op.inputs[std::min(k, op.num_inputs - 1)];
+    if (k >= op.num_inputs && !(port.flags & LOOPC_CUSTOM_VARIADIC))
+      return false;
+    Value input = node.getInputOrNull(k);
+    if (input && port.types &&
+        !llvm::is_contained(parseElementTypes(port.types, b),
+                            getElementTypeOrSelf(input.getType())))
+      return false;
+  }
+  return true;
+}
+
+const loopc_custom_op *CustomOperators::find(NodeOp node) const {
+  const loopc_custom_op *first =
+      find(node.getDomain(), node.getOpType(), node.getSinceVersion());
+  // Of several that differ in their types the one that the node can mean. An
+  // error about the first one is as good as about another.
+  for (const loopc_custom_op *op : operators)
+    if (first && first->since_version == op->since_version &&
+        node.getDomain() == op->domain && node.getOpType() == op->name &&
+        takesInputs(*op, node))
+      return op;
+  return first;
+}
+
 namespace {
 /// One node of one operator.
 class CustomNode {
@@ -118,7 +159,7 @@ private:
   /// Input `name`, or null.
   Value findInput(const char *name);
   Type elementTypeOf(const loopc_custom_port &output);
-  TensorType typeOf(const loopc_custom_port &output);
+  TensorType typeOf(unsigned k);
 
   NodeOp node;
   const loopc_custom_op &op;
@@ -248,6 +289,17 @@ CustomNode::checkParameter(const loopc_custom_parameter &parameter) {
 LogicalResult CustomNode::checkOtherAttributes() {
   for (NamedAttribute attribute : node.getNodeAttributes()) {
     StringRef name = attribute.getName().getValue();
+    if (op.flags & LOOPC_CUSTOM_OF_ONNXRUNTIME) {
+      bool isKnown = false;
+      for (int32_t kind = LOOPC_CUSTOM_INT; kind <= LOOPC_CUSTOM_STRINGS;
+           ++kind)
+        isKnown |= isOfKind(attribute.getValue(), kind);
+      if (!isKnown)
+        return emitError() << "attribute '" << name
+                           << "' is no number, text or list of them, which is "
+                              "what operators of libraries can have";
+      continue;
+    }
     if (!name.starts_with("__") &&
         llvm::none_of(ArrayRef(op.parameters, op.num_parameters),
                       [&](const auto &known) { return name == known.name; }))
@@ -293,7 +345,9 @@ Type CustomNode::elementTypeOf(const loopc_custom_port &output) {
 }
 
 /// The type that output `k` has by what the operator says without a function.
-TensorType CustomNode::typeOf(const loopc_custom_port &output) {
+/// Of the rank, where it says nothing, the model may: the run is held to it.
+TensorType CustomNode::typeOf(unsigned k) {
+  const loopc_custom_port &output = op.outputs[k];
   Type element = elementTypeOf(output);
   if (!element)
     return {};
@@ -306,6 +360,9 @@ TensorType CustomNode::typeOf(const loopc_custom_port &output) {
   else if (Value input = output.rank_of ? findInput(output.rank_of) : Value())
     if (auto type = dyn_cast<RankedTensorType>(input.getType()))
       rank = type.getRank() + (output.flags & LOOPC_CUSTOM_NEW_AXIS ? 1 : 0);
+  if (!rank)
+    if (auto declared = dyn_cast<RankedTensorType>(node.getResult(k).getType()))
+      rank = declared.getRank();
   if (!rank)
     return UnrankedTensorType::get(element);
   return RankedTensorType::get(
@@ -386,7 +443,8 @@ LogicalResult CustomNode::inferShapes() {
                             answerShape,
                             refuseMemory,
                             refuseText,
-                            &question};
+                            &question,
+                            /*where=*/nullptr};
   if (op.infer(&call) == 0 && question.error.empty())
     return success();
   if (question.error.empty())
@@ -403,7 +461,7 @@ LogicalResult CustomNode::infer(SmallVectorImpl<Type> &types) {
       continue;
     }
     const loopc_custom_port &output = op.outputs[k];
-    TensorType type = typeOf(output);
+    TensorType type = typeOf(k);
     if (!type)
       return emitError() << "output #" << k << " '" << output.name
                          << "' has the type of '" << output.type_of

@@ -28,12 +28,14 @@ public:
   explicit CustomOperators(mlir::Dialect *dialect) : Base(dialect) {}
   static CustomOperators &of(mlir::MLIRContext *context);
 
-  /// False where the domain has another operator of this name and version.
+  /// False where the domain has another operator of this name, this version
+  /// and the same types of inputs.
   bool add(const loopc_custom_op &op);
   /// The operator that version `version` of the domain has; or null. One of
   /// loopc's own libraries is loaded when it is first asked for.
   const loopc_custom_op *find(llvm::StringRef domain, llvm::StringRef name,
                               int64_t version) const;
+  /// Of those that differ in the types of their inputs, the one for `node`.
   const loopc_custom_op *find(NodeOp node) const;
 
   /// Told of each operator of loopc's own libraries that is loaded, and of the
