@@ -17,6 +17,7 @@
 #include "loopc/Target/CodeGen.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 #include <optional>

@@ -8,6 +8,7 @@
 
 #include "loopc/Pipelines/PassTable.h"
 #include "loopc/Support/OptionParser.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 
 using namespace llvm;

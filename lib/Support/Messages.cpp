@@ -8,6 +8,8 @@
 
 #include "loopc/Support/Messages.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace llvm;
 
 std::string loopc::escapeHoles(StringRef text) {

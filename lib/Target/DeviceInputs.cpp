@@ -18,6 +18,7 @@
 
 #include "DeviceInputs.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 

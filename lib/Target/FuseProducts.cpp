@@ -8,6 +8,7 @@
 
 #include "LLVMPasses.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 

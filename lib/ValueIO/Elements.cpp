@@ -9,6 +9,7 @@
 #include "loopc/ValueIO/HostValue.h"
 
 #include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/Twine.h"
 
 #include <cmath>
 #include <cstring>

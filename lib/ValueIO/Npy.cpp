@@ -13,6 +13,7 @@
 
 #include "loopc/ValueIO/Files.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ConvertUTF.h"
 #include "llvm/Support/Endian.h"
 

@@ -17,10 +17,12 @@
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Support/Walk.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc {

@@ -10,6 +10,7 @@
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 

@@ -11,7 +11,9 @@
 
 #include "FlatForms.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;

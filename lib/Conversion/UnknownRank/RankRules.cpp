@@ -12,6 +12,7 @@
 
 #include "RankRules.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace loopc;

@@ -9,6 +9,7 @@
 #include "LayerEmitter.h"
 
 #include "loopc/Support/Messages.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace loopc;

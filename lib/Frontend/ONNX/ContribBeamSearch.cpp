@@ -9,6 +9,7 @@
 // Searches that follow several sequences of each prompt.
 
 #include "ContribSearch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace loopc;

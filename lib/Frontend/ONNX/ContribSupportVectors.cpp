@@ -10,6 +10,7 @@
 // a score for each pair of them, in the order (0, 1), (0, 2), ..., (1, 2), ...
 
 #include "ContribOperators.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;

@@ -12,6 +12,7 @@
 #include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;

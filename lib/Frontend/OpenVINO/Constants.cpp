@@ -12,6 +12,7 @@
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Support/ReadFile.h"
 #include "mlir/IR/AsmState.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include <cstring>

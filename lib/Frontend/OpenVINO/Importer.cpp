@@ -10,8 +10,10 @@
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 #include "loopc/Dialect/ONNX/IR/ShapeHints.h"
+#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 

@@ -9,7 +9,9 @@
 // Loop, TensorIterator and If (SEMANTICS section 6: ov_*).
 
 #include "ImporterImpl.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;

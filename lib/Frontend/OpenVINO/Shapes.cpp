@@ -9,6 +9,7 @@
 // Shapes and the order of elements.
 
 #include "ImporterImpl.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 using namespace loopc;

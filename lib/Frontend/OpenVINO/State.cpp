@@ -21,6 +21,7 @@
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Frontend/States.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;

@@ -13,6 +13,7 @@
 // itself takes an instruction more, of the two ports that also multiply.
 
 #include "ContractionEmitter.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

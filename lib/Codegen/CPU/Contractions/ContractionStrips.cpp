@@ -12,6 +12,7 @@
 
 #include "ContractionEmitter.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

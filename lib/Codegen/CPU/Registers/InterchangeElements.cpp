@@ -20,6 +20,7 @@
 #include "loopc/Support/IndexCasts.h"
 #include "loopc/Support/Remarks.h"
 #include "loopc/Tensor/MergeGenerics.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_CPUINTERCHANGEELEMENTS

@@ -21,6 +21,7 @@
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/CpuModel.h"
 #include "loopc/Tensor/FirstOfColumns.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,6 +29,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace loopc {

@@ -19,6 +19,7 @@
 #include "Rows.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"

@@ -25,6 +25,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/CpuModel.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

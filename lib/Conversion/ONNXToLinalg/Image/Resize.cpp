@@ -13,6 +13,7 @@
 #include "Resize.h"
 #include "Framework/ShapeUtils.h"
 #include "Vision.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace loopc;

@@ -16,6 +16,7 @@
 #include "Framework/ShapeUtils.h"
 #include "Vision.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

@@ -10,6 +10,7 @@
 
 #include "Vision.h"
 #include "Framework/ShapeUtils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace loopc;

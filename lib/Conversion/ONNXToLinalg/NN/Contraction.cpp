@@ -15,6 +15,7 @@
 #include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "loopc/Tensor/StoredTranspose.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;

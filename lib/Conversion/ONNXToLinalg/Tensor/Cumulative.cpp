@@ -11,6 +11,7 @@
 #include "Framework/ElementwiseUtils.h"
 #include "Framework/ShapeUtils.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;

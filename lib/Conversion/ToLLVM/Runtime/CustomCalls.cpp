@@ -11,6 +11,7 @@
 #include "loopc-rt/custom.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;
 using namespace loopc;

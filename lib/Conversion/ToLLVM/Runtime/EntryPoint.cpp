@@ -22,8 +22,10 @@
 #include "loopc/Dialect/RT/IR/TypeConversion.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "loopc/Support/Diagnostics.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_MAKEENTRYPOINT

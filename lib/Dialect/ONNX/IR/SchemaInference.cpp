@@ -10,6 +10,7 @@
 #include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace loopc::onnx;

@@ -13,6 +13,7 @@
 #include "loopc/Dialect/ONNX/IR/Schema.h"
 #include "loopc/Dialect/ONNX/Transforms/Passes.h"
 #include "loopc/Support/Walk.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/PatternMatch.h"
