@@ -103,18 +103,48 @@ static Value findsFirst(linalg::GenericOp op, unsigned dim) {
              : Value();
 }
 
-/// True for a number that no place along an axis of `extent` is behind. Where
-/// only a run knows the extent another one that stands there is taken for it.
+/// True for a number that no place along an axis of `extent` is behind.
 static bool isBehindAll(Value number, OpFoldResult extent) {
   std::optional<int64_t> constant = getConstantIntValue(number);
   if (std::optional<int64_t> known = getConstantIntValue(extent))
     return constant && *constant >= *known - 1;
   // A place of fewer bits may be cut off.
   return isWideInteger(number.getType()) &&
-         (constant
-              ? *constant == std::numeric_limits<int64_t>::max()
-              : OpFoldResult(withoutIndexCasts(number)) == extent ||
-                    withoutIndexCasts(number).getDefiningOp<tensor::DimOp>());
+         (constant ? *constant == std::numeric_limits<int64_t>::max()
+                   : OpFoldResult(withoutIndexCasts(number)) == extent);
+}
+
+/// True for an extent, maybe of something else: it is not negative.
+static bool isSomeExtent(Value number) {
+  return isWideInteger(number.getType()) &&
+         withoutIndexCasts(number).getDefiningOp<tensor::DimOp>();
+}
+
+/// `places`, where numbers that may be in front of them were looked for as
+/// well: `filler`, which is not negative, stands for all elements that are not
+/// the extremum, which there are where the place is not 0, and `start` is what
+/// there is without elements.
+static Value withOthers(OpBuilder &b, Location loc, Value places, Value filler,
+                        Value start, OpFoldResult extent) {
+  auto type = cast<RankedTensorType>(places.getType());
+  AffineMap map = b.getMultiDimIdentityMap(type.getRank());
+  Value isEmpty =
+      arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
+                            getValueOrCreateConstantIndexOp(b, loc, extent),
+                            arith::ConstantIndexOp::create(b, loc, 0));
+  Value most = arith::MinSIOp::create(b, loc, filler, start);
+  return linalg::GenericOp::create(
+             b, loc, type, ValueRange(), places, map,
+             SmallVector<utils::IteratorType>(type.getRank(),
+                                              utils::IteratorType::parallel),
+             [&](OpBuilder &b, Location loc, ValueRange args) {
+               Value least = arith::MinSIOp::create(b, loc, args[0], most);
+               linalg::YieldOp::create(
+                   b, loc,
+                   arith::SelectOp::create(b, loc, isEmpty, start, least)
+                       .getResult());
+             })
+      .getResult(0);
 }
 
 /// True where `x` is beyond what was the extremum so far.
@@ -162,8 +192,13 @@ LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
   OpFoldResult extent = resolveDim(
       rewriter, loc, op.getDpsInputs()[0],
       *maps[0].getResultPosition(rewriter.getAffineDimExpr(reduced.front())));
-  if (isConstantIntValue(extent, 0) || !isBehindAll(filler, extent) ||
-      !isBehindAll(start.getInputs()[0], extent))
+  Value begin = start.getInputs()[0];
+  std::array<Value, 2> others{filler, begin};
+  bool areBehindAll = llvm::all_of(
+      others, [&](Value other) { return isBehindAll(other, extent); });
+  if (isConstantIntValue(extent, 0) || !llvm::all_of(others, [&](Value other) {
+        return isBehindAll(other, extent) || isSomeExtent(other);
+      }))
     return failure();
   Value init = maker.getDpsInits()[0];
   Type narrow = getElementTypeOrSelf(op.getResult(0).getType());
@@ -176,13 +211,12 @@ LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
   };
   Value first = constant(0);
   // Without elements what was there stays.
-  if (std::optional<int64_t> begin = getConstantIntValue(start.getInputs()[0]);
-      begin && !getConstantIntValue(extent)) {
+  if (getConstantIntValue(begin) && !getConstantIntValue(extent)) {
     Value isEmpty = arith::CmpIOp::create(
         rewriter, loc, arith::CmpIPredicate::eq, cast<Value>(extent),
         arith::ConstantIndexOp::create(rewriter, loc, 0));
-    first = arith::SelectOp::create(rewriter, loc, isEmpty, constant(*begin),
-                                    first);
+    first = arith::SelectOp::create(
+        rewriter, loc, isEmpty, constant(*getConstantIntValue(begin)), first);
   }
   Value places = linalg::FillOp::create(rewriter, loc, first, empty).result();
   auto made = linalg::GenericOp::create(
@@ -204,9 +238,12 @@ LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
                 arith::SelectOp::create(b, loc, beyond, number, args[2])});
       });
   rewriter.replaceAllUsesWith(maker.getResult(0), made.getResult(0));
-  rewriter.replaceOp(
-      op, rewriter.createOrFold<tensor::CastOp>(loc, op.getResult(0).getType(),
-                                                made.getResult(1)));
+  rewriter.setInsertionPoint(op);
+  Value found = areBehindAll ? made.getResult(1)
+                             : withOthers(rewriter, loc, made.getResult(1),
+                                          filler, begin, extent);
+  rewriter.replaceOp(op, rewriter.createOrFold<tensor::CastOp>(
+                             loc, op.getResult(0).getType(), found));
   return success();
 }
 

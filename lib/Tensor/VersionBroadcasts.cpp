@@ -195,18 +195,18 @@ ValueRange BroadcastVersions::emitSame() {
 ValueRange BroadcastVersions::emitBroadcast() {
   auto whole = cast<linalg::GenericOp>(rewriter.clone(*op));
   OpBuilder::InsertionGuard guard(rewriter);
-  llvm::SmallSetVector<Operation *, 4> copies;
+  llvm::SmallMapVector<Operation *, Value, 4> copies;
   rewriter.setInsertionPoint(whole);
   for (const auto &[number, stretch] : stretches) {
     linalg::GenericOp copying = stretch.copying;
     IRMapping mapping;
     Value copied =
         cloneFrom(rewriter, copying.getResult(0), copying->getBlock(), mapping);
+    copies.insert({copied.getDefiningOp(), whole->getOperand(number)});
     whole->setOperand(number, copied);
-    copies.insert(copied.getDefiningOp());
   }
   // An operand goes, others get other numbers.
-  for (Operation *copying : copies) {
+  for (auto [copying, original] : copies) {
     OpOperand *operand = llvm::find_singleton<OpOperand>(
         whole->getOpOperands(), [&](OpOperand &candidate, bool) {
           return candidate.get().getDefiningOp() == copying ? &candidate
@@ -215,12 +215,17 @@ ValueRange BroadcastVersions::emitBroadcast() {
     rewriter.setInsertionPoint(whole);
     FailureOr<linalg::ElementwiseOpFusionResult> fused =
         linalg::fuseElementwiseOps(rewriter, operand);
-    if (failed(fused))
-      continue;
-    auto next = cast<linalg::GenericOp>(fused->fusedOp);
+    auto next =
+        succeeded(fused) ? cast<linalg::GenericOp>(fused->fusedOp) : whole;
     // Where no other operand has an extent the copy is a result, too.
-    if (next.getNumResults() != whole.getNumResults()) {
+    if (next != whole && next.getNumResults() != whole.getNumResults()) {
       rewriter.eraseOp(next);
+      next = whole;
+    }
+    // What is not fused stays the operand that it was: a copy of what has the
+    // extents that the condition asks about may have others along other axes.
+    if (next == whole) {
+      rewriter.replaceOp(copying, original);
       continue;
     }
     rewriter.eraseOp(whole);

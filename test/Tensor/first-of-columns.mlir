@@ -95,3 +95,45 @@ func.func @less_than_places(%x: tensor<64x?xf32>, %n: index) -> (tensor<?xf32>, 
   } -> tensor<?xi32>
   return %m, %i, %j : tensor<?xf32>, tensor<?xi32>, tensor<?xi32>
 }
+
+// The extent of something else may be in front of the first place, which it is
+// compared with behind the search; without elements it is what was there.
+// CHECK-LABEL: func.func @other_extents(
+// CHECK-SAME: %[[X:[^:]+]]: tensor<?x?xf32>, %[[Y:[^:]+]]: tensor<?xf32>
+// CHECK-DAG: %[[N:.*]] = tensor.dim %[[Y]]
+// CHECK-DAG: %[[OTHER:.*]] = arith.index_cast %[[N]] : index to i64
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK: arith.maximumf
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel"]
+// CHECK-NEXT: ^bb0(%[[I:.*]]: i64):
+// CHECK-NEXT: %[[LEAST:.*]] = arith.minsi %[[I]], %[[OTHER]] : i64
+// CHECK-NEXT: arith.select %{{.*}}, %[[OTHER]], %[[LEAST]] : i64
+func.func @other_extents(%x: tensor<?x?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xi64>) {
+  %minf = arith.constant 0xFF800000 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %other = arith.index_cast %m : index to i64
+  %ef = tensor.empty(%n) : tensor<?xf32>
+  %ei = tensor.empty(%n) : tensor<?xi64>
+  %f = linalg.fill ins(%minf : f32) outs(%ef : tensor<?xf32>) -> tensor<?xf32>
+  %most = linalg.generic {indexing_maps = [#x, #v], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<?x?xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %1 = arith.maximumf %in, %out : f32
+    linalg.yield %1 : f32
+  } -> tensor<?xf32>
+  %g = linalg.fill ins(%other : i64) outs(%ei : tensor<?xi64>) -> tensor<?xi64>
+  %i = linalg.generic {indexing_maps = [#x, #v, #v], iterator_types = ["parallel", "reduction"]} ins(%x, %most : tensor<?x?xf32>, tensor<?xf32>) outs(%g : tensor<?xi64>) {
+  ^bb0(%in: f32, %best: f32, %out: i64):
+    %1 = arith.cmpf oeq, %in, %best : f32
+    %2 = arith.cmpf uno, %in, %in : f32
+    %3 = arith.ori %1, %2 : i1
+    %4 = linalg.index 1 : index
+    %5 = arith.index_cast %4 : index to i64
+    %6 = arith.select %3, %5, %other : i64
+    %7 = arith.minsi %6, %out : i64
+    linalg.yield %7 : i64
+  } -> tensor<?xi64>
+  return %most, %i : tensor<?xf32>, tensor<?xi64>
+}

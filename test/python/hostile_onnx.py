@@ -256,9 +256,18 @@ TREE_CHANGES = {
     "too few weights": {"target_weights": [1.0]},
     "no targets": {"n_targets": 0},
     "huge targets": {"n_targets": HUGE},
+    "huge targets with a base value": {"n_targets": HUGE, "base_values": [1.0]},
+    "huge targets of several leaves": {
+        "n_targets": HUGE, "nodes_treeids": [0] * 7, "nodes_nodeids": [*range(7)],
+        "nodes_featureids": [0] * 7, "nodes_modes": ["BRANCH_LEQ"] * 3 + ["LEAF"] * 4,
+        "nodes_values": [0.5, 0.2, 0.7, 0.0, 0.0, 0.0, 0.0],
+        "nodes_truenodeids": [1, 3, 5, 0, 0, 0, 0], "nodes_falsenodeids": [2, 4, 6, 0, 0, 0, 0],
+        "target_treeids": [0] * 4, "target_nodeids": [3, 4, 5, 6],
+        "target_ids": [0, 1000000, 0, 1000000000], "target_weights": [1.0, 2.0, 3.0, 4.0],
+    },
     "no such sum": {"aggregate_function": "MEDIAN"},
     "base values of others": {"base_values": [1.0, 2.0, 3.0]},
-}
+}  # fmt: skip
 
 
 def of_node(row: str, opset: int = 23) -> ModelProto:

@@ -158,3 +158,16 @@ def test_subnormal_weights() -> None:
         )
         want = (exact + bias[:, None, None]).astype(np.float32)
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6, err_msg=str(scale))
+
+
+@pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
+@pytest.mark.parametrize("shape", ["3,3,2,0", "o,i,h,w"])
+def test_windows_without_elements(op: str, shape: str) -> None:
+    """A window has an element at least, as ONNX's inference says where extents are known."""
+    model = onnx.parser.parse_model(
+        f'<ir_version: 10, opset_import: ["": 21]> test (float[1,3,5,4] x, float[{shape}] w) '
+        f"=> (float[p,q,r,s] y) {{ y = {op}(x, w) }}"
+    )
+    feeds = {"x": np.ones((1, 3, 5, 4), np.float32), "w": np.ones((3, 3, 2, 0), np.float32)}
+    with pytest.raises(loopc.Error, match=r"only contain positive values|windows of 0 elements"):
+        loopc.InferenceSession(model.SerializeToString()).run(None, feeds)

@@ -260,6 +260,12 @@ def test_gather_nd(batch: int) -> None:
             model.run(None, {"x": ramp(*data), "i": i64(indices)})
 
 
+def test_gather_nd_of_no_coordinates() -> None:
+    """GatherND-13: the last axis of the indices has an extent of 1 at least."""
+    with pytest.raises(loopc.Error, match="name 0 axes"):
+        session("(float[4, 3] x, int64[2, 0] i) => (float[] y) { y = GatherND(x, i) }")
+
+
 @pytest.mark.parametrize("reduction", ["none", "add", "max"])
 def test_scatter_nd(reduction: str) -> None:
     model = session(f"(float[] x, int64[] i, float[] u) => (float[] y) {{"
@@ -275,6 +281,11 @@ def test_scatter_nd(reduction: str) -> None:
             old = want[to]
             want[to] = {"none": u[at], "add": old + u[at], "max": np.maximum(old, u[at])}[reduction]
         compare(model.run(None, {"x": x, "i": i, "u": u}), [want])
+    # Tuples of no coordinate name all of the data.
+    u = np.stack([ramp(2, 3, start=6), ramp(2, 3, start=5)])
+    feeds = {"x": np.zeros((2, 3), np.float32), "i": np.zeros((2, 0), np.int64), "u": u}
+    want = {"none": u[1], "add": u[0] + u[1], "max": u[0]}[reduction]
+    compare(model.run(None, feeds), [want])
     for indices, updates, message in (
         ([[1]], (1, 2, 3), "updates of rank 3, expected 2"),
         ([[1]], (1, 2), "the updates' extents are not those of the indices and the data"),

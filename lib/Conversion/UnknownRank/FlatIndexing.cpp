@@ -31,8 +31,9 @@ struct Tuples {
 };
 } // namespace
 
-/// Batch axes are held to be equal, and all shapes to fit the operator.
-static Tuples shapesOfTuples(FlatNode &n, int64_t batch) {
+/// Batch axes are held to be equal, and all shapes to fit the operator, whose
+/// tuples have `least` coordinates or more.
+static Tuples shapesOfTuples(FlatNode &n, int64_t batch, int64_t least) {
   FlatBuilder &f = n.f;
   Tuples t;
   t.data = n.flat(0);
@@ -46,7 +47,8 @@ static Tuples shapesOfTuples(FlatNode &n, int64_t batch) {
   t.outer = f.maximum(f.sub(indexRank, one), zero);
   Value named = f.at(t.indices.shape, t.outer);
   t.end = f.add(first, named);
-  f.check(f.both(f.less(zero, named), f.less(t.end, f.add(rank, one))),
+  f.check(f.both(f.less(f.index(least - 1), named),
+                 f.less(t.end, f.add(rank, one))),
           op + " cannot take indices of {} coordinates", named);
   // Pure operations may be hoisted over the check.
   t.end = f.minimum(t.end, rank);
@@ -65,9 +67,9 @@ static Tuples shapesOfTuples(FlatNode &n, int64_t batch) {
 }
 
 /// The tuples of `n`, whose data and indices share `batch` leading axes.
-static Tuples tuplesOf(FlatNode &n, int64_t batch) {
+static Tuples tuplesOf(FlatNode &n, int64_t batch, int64_t least) {
   FlatBuilder &f = n.f;
-  Tuples t = shapesOfTuples(n, batch);
+  Tuples t = shapesOfTuples(n, batch, least);
   Value zero = f.index(0), one = f.index(1), first = f.index(batch);
   Value named = f.at(t.indices.shape, t.outer);
   Value batches = f.product(t.data.shape, zero, first);
@@ -108,7 +110,7 @@ static bool gatherND(FlatNode &n) {
   int64_t batch = n.intAttr("batch_dims", 0);
   if (batch < 0)
     return false;
-  Tuples t = tuplesOf(n, batch);
+  Tuples t = tuplesOf(n, batch, /*least=*/1);
   onnx::NodeOp made =
       n.make(asMatrix(n, t), {2}, {{"batch_dims", Attribute()}});
   n.setReshaped(0, made.getResult(0), shapeOfNamed(n, t));
@@ -117,7 +119,7 @@ static bool gatherND(FlatNode &n) {
 
 static bool scatterND(FlatNode &n) {
   FlatBuilder &f = n.f;
-  Tuples t = tuplesOf(n, 0);
+  Tuples t = tuplesOf(n, /*batch=*/0, /*least=*/0);
   FlatTensor updates = n.flat(2);
   Value wanted = shapeOfNamed(n, t);
   Value rank = f.rank(updates), expected = f.length(wanted);

@@ -93,7 +93,7 @@ func.func @chain(%x: memref<4096xf32>, %n: index) {
 // -----
 
 // Of two buffers that take turns the number of iterations says which one is the
-// last.
+// last; an end in front of the begin makes none.
 // CHECK-LABEL: func.func @turns(
 // CHECK-SAME: %[[N:[^ :]+]]: index
 // CHECK-DAG: %[[A:.*]] = memref.alloc() : memref<4096xf32>
@@ -103,7 +103,9 @@ func.func @chain(%x: memref<4096xf32>, %n: index) {
 // CHECK: } {loopc.parallel}
 // CHECK: } {loopc.parallel}
 // CHECK-NEXT: %[[TRIPS:.*]] = arith.index_cast %[[N]] : index to i64
-// CHECK-NEXT: %[[ODD:.*]] = arith.trunci %[[TRIPS]] : i64 to i1
+// CHECK-NEXT: %[[ZERO:.*]] = arith.constant 0 : i64
+// CHECK-NEXT: %[[MADE:.*]] = arith.maxsi %[[TRIPS]], %[[ZERO]] : i64
+// CHECK-NEXT: %[[ODD:.*]] = arith.trunci %[[MADE]] : i64 to i1
 // CHECK-NEXT: %[[LAST:.*]] = arith.select %[[ODD]], %[[B]], %[[A]] : memref<4096xf32>
 // CHECK: return %[[LAST]]
 func.func @turns(%n: index) -> memref<4096xf32> {
@@ -131,4 +133,46 @@ func.func @turns(%n: index) -> memref<4096xf32> {
   memref.dealloc %r#1 : memref<4096xf32>
   memref.dealloc %c : memref<4096xf32>
   return %r#0 : memref<4096xf32>
+}
+
+// -----
+
+// A part that goes backwards begins behind the other one, and ends in it: what
+// copies it stays behind the loop that writes there.
+// CHECK-LABEL: func.func @backwards(
+// CHECK-SAME: %[[X:[^ :]+]]: memref<8192xf32>
+// CHECK: %[[ONE:.*]] = memref.subview %[[X]][0] [4096] [1]
+// CHECK: %[[OTHER:.*]] = memref.subview %[[X]][8191] [8192] [-1]
+// CHECK: scf.index_switch
+// CHECK: default {
+// CHECK: } {loopc.parallel}
+// CHECK: } {loopc.parallel}
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: memref.load %[[OTHER]]
+func.func @backwards(%x: memref<8192xf32>, %y: memref<4096xf32>, %out: memref<8192xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %c8192 = arith.constant 8192 : index
+  %one = memref.subview %x[0] [4096] [1] : memref<8192xf32> to memref<4096xf32, strided<[1]>>
+  %other = memref.subview %x[8191] [8192] [-1] : memref<8192xf32> to memref<8192xf32, strided<[-1], offset: 8191>>
+  scf.for %t = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %one[%i] : memref<4096xf32, strided<[1]>>
+      %1 = math.tanh %0 : f32
+      memref.store %1, %one[%i] : memref<4096xf32, strided<[1]>>
+    } {loopc.parallel}
+  }
+  scf.for %i = %c0 to %c8192 step %c1 {
+    %0 = memref.load %other[%i] : memref<8192xf32, strided<[-1], offset: 8191>>
+    memref.store %0, %out[%i] : memref<8192xf32>
+  } {loopc.parallel}
+  scf.for %t = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %y[%i] : memref<4096xf32>
+      %1 = math.tanh %0 : f32
+      memref.store %1, %y[%i] : memref<4096xf32>
+    } {loopc.parallel}
+  }
+  return
 }

@@ -651,13 +651,16 @@ Value loopc::treeScores(NodeLowering &l, const Trees &trees,
                      : 1;
   if (scale == 1 && trees.base.empty())
     return sums;
-  SmallVector<double> base(trees.base);
-  base.resize(trees.numTargets, base.size() == 1 ? base[0] : 0);
-  return mapSpace(l, {{sums, {0, 1}}, {floatTable(l, base, type), {1}}}, dims,
-                  type, [&](ScalarBuilder &s, ArrayRef<Value> e) {
-                    Value sum = e[0];
-                    if (scale != 1)
-                      sum = s.div(sum, s.constant(type, scale));
-                    return s.add(sum, e[1]);
-                  });
+  // One value is that of all targets, of which there may be very many.
+  SmallVector<SpaceOperand> inputs{{sums, {0, 1}}};
+  if (trees.base.size() > 1)
+    inputs.push_back({floatTable(l, trees.base, type), {1}});
+  double only = trees.base.size() == 1 ? trees.base[0] : 0;
+  return mapSpace(
+      l, inputs, dims, type, [&](ScalarBuilder &s, ArrayRef<Value> e) {
+        Value sum = e[0];
+        if (scale != 1)
+          sum = s.div(sum, s.constant(type, scale));
+        return s.add(sum, e.size() > 1 ? e[1] : s.constant(type, only));
+      });
 }

@@ -8,6 +8,7 @@
 
 #include "Trees.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -415,7 +416,9 @@ bool TreePacker::areAllTargets() const {
       return false;
     count += own.size();
   }
-  size_t all = leaves.size() * trees.numTargets;
+  // There may be more targets than memory has room for.
+  auto all =
+      llvm::SaturatingMultiply<uint64_t>(leaves.size(), trees.numTargets);
   if (trees.isMinOrMax())
     return count == all;
   return 2 * count >= all || trees.numTargets <= kFewTargets;

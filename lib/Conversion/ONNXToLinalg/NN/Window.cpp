@@ -36,6 +36,11 @@ FailureOr<Dims> loopc::kernelShape(NodeLowering &l, int64_t rank,
   if (!given || given->empty()) {
     if (dims.empty())
       return l.refuse("'kernel_shape' is missing");
+    OpFoldResult elements = l.fold(1);
+    for (OpFoldResult extent : dims)
+      elements = l.mul(elements, extent);
+    l.check(compare(l, arith::CmpIPredicate::sgt, elements, l.fold(0)),
+            "the weights have windows of {} elements", l.asIndex(elements));
     return Dims(dims);
   }
   if (static_cast<int64_t>(given->size()) != rank)

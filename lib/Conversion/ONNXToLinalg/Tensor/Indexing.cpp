@@ -160,6 +160,8 @@ static LogicalResult lowerGatherND(NodeLowering &l) {
   FailureOr<int64_t> tuple = tupleSize(l, rank - batch);
   if (failed(tuple))
     return failure();
+  if (*tuple == 0) // ScatterND takes it
+    return l.refuse("the indices name 0 axes, expected 1 or more");
   Dims dataDims = l.dims(data), indexDims = l.dims(indices);
   for (int64_t k : llvm::seq(batch))
     requireEqual(l, dataDims[k], indexDims[k], "batch axis " + Twine(k));

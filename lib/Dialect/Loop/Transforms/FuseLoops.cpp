@@ -84,18 +84,6 @@ static bool onlyChecks(LoopOp loop) {
   });
 }
 
-/// True where an iteration may end the run: by a check, or by a collected value
-/// of another shape than the one before (loop_collect_shape), or too many of
-/// them (loop_collect_length).
-static bool canFail(LoopOp loop) {
-  bool hasChecks = holdsOp<CheckOp>(loop.getLoopBody());
-  return hasChecks || !loop.getLengths().empty() ||
-         llvm::any_of(loop.getYield().getCollected(), [](Value value) {
-           auto type = dyn_cast<ShapedType>(value.getType());
-           return type && !type.hasStaticShape();
-         });
-}
-
 namespace {
 /// Two loops of a block, the second behind the first.
 class LoopFusion {
@@ -207,16 +195,16 @@ std::string LoopFusion::match() {
   if (!onlyChecks(first) || !onlyChecks(second))
     return "they have effects";
   // loop_order: all iterations of the first one come first.
-  if (canFail(first) && canFail(second))
+  if (mayEndRun(first) && mayEndRun(second))
     return "both can fail";
-  if (canFail(first) && !mayRunAhead())
+  if (mayEndRun(first) && !mayRunAhead())
     return "the second one may count on what the first one checks";
   // The first one moves behind what is between them.
   for (Operation *op = first->getNextNode(); op != second;
        op = op->getNextNode())
     if (!isMemoryEffectFree(op))
       return "something with effects is between them";
-    else if (canFail(first) && !mayRunBeforeChecks(op))
+    else if (mayEndRun(first) && !mayRunBeforeChecks(op))
       return "what is between them may count on what the first one checks";
   return "";
 }

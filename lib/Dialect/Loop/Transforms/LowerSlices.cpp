@@ -66,6 +66,9 @@ static void lowerSlices(IRRewriter &rewriter, LoopOp loop) {
   // from the extent (loop_slice).
   Value trips = tripCountAsIndex(b, loop);
   bool allRun = trips && !loop.getCondition();
+  // loop_order: what ends the run earlier is told first. The first slice that
+  // is counted back from too many trips is beyond the extent.
+  bool canFail = mayEndRun(loop);
   SmallVector<Value> extents;
   // `text` says what `needed` is, a number of iterations or a place.
   auto checkWithin = [&](Value extent, Value needed, bool inclusive,
@@ -78,11 +81,15 @@ static void lowerSlices(IRRewriter &rewriter, LoopOp loop) {
           b, ok, b.getStringAttr(locationPath(loop.getLoc()) + ": " + text),
           ValueRange{needed, extent}, Value());
   };
-  for (auto [value, axis] : llvm::zip(loop.getSlices(), loop.getSliceAxes())) {
+  auto isCheckedBefore = [&](bool isReverse) {
+    return allRun && (isReverse || !canFail);
+  };
+  for (auto [value, axis, isReverse] : llvm::zip(
+           loop.getSlices(), loop.getSliceAxes(), loop.getSliceReverse())) {
     Value extent = getValueOrCreateConstantIndexOp(
         b, loop.getLoc(), resolveDim(b, loop.getLoc(), value, axis));
     extents.push_back(extent);
-    if (allRun && extent != trips)
+    if (isCheckedBefore(isReverse) && extent != trips)
       checkWithin(extent, trips, /*inclusive=*/true,
                   "{} iterations over the slices of a value with extent {}");
   }
@@ -101,7 +108,7 @@ static void lowerSlices(IRRewriter &rewriter, LoopOp loop) {
     // Counted back from the trips, the place may lie behind the extent; counted
     // back from the extent, before its begin.
     bool fromTrips = loop.getSliceReverse()[k] && trips;
-    if (!allRun)
+    if (!isCheckedBefore(loop.getSliceReverse()[k]) && extents[k] != trips)
       checkWithin(extents[k], fromTrips ? at : position, /*inclusive=*/false,
                   "slice {} of a value with extent {}");
     Value slice = makeSlice(b, loop.getSlices()[k], loop.getSliceAxes()[k], at,

@@ -43,6 +43,24 @@ bool loop::isCold(Operation *op) {
   return false;
 }
 
+/// True where what `loop` collects may end the run.
+static bool mayFailToCollect(loop::LoopOp loop) {
+  return !loop.getLengths().empty() ||
+         llvm::any_of(loop.getYield().getCollected(), [](Value value) {
+           auto type = dyn_cast<ShapedType>(value.getType());
+           return type && !type.hasStaticShape();
+         });
+}
+
+bool loop::mayEndRun(LoopOp loop) {
+  return mayFailToCollect(loop) ||
+         anyNested(loop.getLoopBody(), [](Operation *op) {
+           auto inner = dyn_cast<LoopOp>(op);
+           return inner ? !inner.getSlices().empty() || mayFailToCollect(inner)
+                        : isa<CheckOp>(op);
+         });
+}
+
 Value loop::extractScalar(OpBuilder &b, Location loc, Value value,
                           StringRef what) {
   auto type = dyn_cast<RankedTensorType>(value.getType());

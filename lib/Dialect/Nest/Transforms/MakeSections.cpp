@@ -91,6 +91,22 @@ static memref::SubViewOp findPart(Value buffer) {
   return part;
 }
 
+/// The first place of a part along `axis`, of those of its buffer, or the last
+/// one; none where only a run knows it. A part may go backwards.
+static std::optional<int64_t> findBound(memref::SubViewOp part, int64_t axis,
+                                        bool isLast) {
+  int64_t offset = part.getStaticOffset(axis);
+  int64_t size = part.getStaticSize(axis);
+  int64_t stride = part.getStaticStride(axis);
+  if (ShapedType::isDynamic(offset) || ShapedType::isDynamic(stride))
+    return std::nullopt;
+  if (isLast == (stride < 0))
+    return offset;
+  return ShapedType::isDynamic(size)
+             ? std::nullopt
+             : std::optional(offset + (size - 1) * stride);
+}
+
 /// True if two parts of one buffer have no element in common, as can be seen
 /// along one axis.
 static bool areApart(Operation *one, Operation *other) {
@@ -100,12 +116,9 @@ static bool areApart(Operation *one, Operation *other) {
     return false;
   auto endsBefore = [](memref::SubViewOp first, memref::SubViewOp second,
                        int64_t axis) {
-    int64_t offset = first.getStaticOffset(axis);
-    int64_t size = first.getStaticSize(axis);
-    int64_t next = second.getStaticOffset(axis);
-    return !ShapedType::isDynamic(offset) && !ShapedType::isDynamic(size) &&
-           !ShapedType::isDynamic(next) && first.getStaticStride(axis) == 1 &&
-           offset + size <= next;
+    std::optional<int64_t> last = findBound(first, axis, /*isLast=*/true),
+                           next = findBound(second, axis, /*isLast=*/false);
+    return last && next && *last < *next;
   };
   return llvm::any_of(llvm::seq<int64_t>(0, a.getSourceType().getRank()),
                       [&](int64_t axis) {
@@ -223,7 +236,7 @@ static bool canBeSection(scf::ForOp loop) {
 /// Puts what is known without the loop in the place of its results:
 ///
 ///   %r:2 = scf.for %t = 0 to %n iter_args(%a = %x, %b = %y) { yield %b, %a }
-///   ->  %odd = trunci %n : i1;  %r0 = select %odd, %y, %x
+///   ->  %odd = trunci max(%n, 0) : i1;  %r0 = select %odd, %y, %x
 static void dropResults(scf::ForOp loop, ImplicitLocOpBuilder &b,
                         AliasClasses &classes) {
   Value isOdd;
@@ -234,6 +247,10 @@ static void dropResults(scf::ForOp loop, ImplicitLocOpBuilder &b,
       Value trips = findTrips(loop);
       if (trips.getType().isIndex())
         trips = arith::IndexCastOp::create(b, b.getI64Type(), trips);
+      // An end in front of the begin makes no trips.
+      Value none =
+          arith::ConstantOp::create(b, b.getIntegerAttr(trips.getType(), 0));
+      trips = arith::MaxSIOp::create(b, trips, none);
       isOdd = arith::TruncIOp::create(b, b.getI1Type(), trips);
     }
     unsigned k = result.getResultNumber();

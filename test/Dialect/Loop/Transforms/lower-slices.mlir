@@ -23,6 +23,30 @@ func.func @checked_once(%n: i64, %x: tensor<?x4xf32>, %s: tensor<4xf32>) -> tens
   return %r : tensor<4xf32>
 }
 
+// loop_order: what may end the run in an earlier iteration is told first. Of a
+// value that is read backwards the first iteration's slice is the one beyond it.
+// CHECK-LABEL: func @checked_in_order(
+// CHECK-SAME: %[[TRIPS:[^:]+]]: i64, %[[VALUE:[^:]+]]: tensor<?x4xf32>, %[[OTHER:[^:]+]]: tensor<?x4xf32>
+func.func @checked_in_order(%n: i64, %x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %s: tensor<4xf32>, %ok: i1) -> tensor<4xf32> {
+  // CHECK-DAG: %[[EXTENT:.*]] = tensor.dim %[[VALUE]]
+  // CHECK-DAG: %[[BACK:.*]] = tensor.dim %[[OTHER]]
+  // CHECK: loop.check {{.*}}iterations over the slices of a value{{.*}}, %[[BACK]] : index, index)
+  // CHECK-NOT: loop.check
+  // CHECK: loop.loop (%[[I:[^ ]+]] : i64
+  // CHECK: %[[AT:.*]] = arith.index_cast %[[I]]
+  // CHECK: %[[IN:.*]] = arith.cmpi slt, %[[AT]], %[[EXTENT]]
+  // CHECK: loop.check %[[IN]], "{{.*}}: slice {} of a value with extent {}"(%[[AT]], %[[EXTENT]] : index, index)
+  // CHECK-NOT: slice {}
+  // CHECK: loop.check %{{.*}}, "its own"
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64)
+      carried(%a = %s : tensor<4xf32>)
+      slices(%p = %x : tensor<?x4xf32> axis 0 -> tensor<4xf32>, %q = %y : tensor<?x4xf32> axis 0 reverse -> tensor<4xf32>) {
+    loop.check %ok, "its own"
+    loop.yield while(%c : i1) carried(%q : tensor<4xf32>)
+  }
+  return %r : tensor<4xf32>
+}
+
 // A condition may end the loop before it reads too far: checked in the body.
 // Counted back from the trips, the place itself is what must be inside.
 // CHECK-LABEL: func @reverse_of_trips(

@@ -30,7 +30,8 @@ def LoopLowerSlices : Pass<"loop-lower-slices", "::mlir::func::FuncOp"> {
     A slice becomes a `tensor.extract_slice` of its value, which the body
     captures (`loop_slice`): a view, no copy. Reading past the extent is an
     error of the run; it is checked once before the loop where the trip count is
-    known there and no condition can end the loop earlier.
+    known there, and neither a condition nor another error can end the loop
+    earlier.
   }];
   let dependentDialects = ["::loopc::loop::LoopDialect",
     "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];

@@ -69,6 +69,12 @@ bool isCold(mlir::Operation *op);
 /// are not rare.
 llvm::SmallVector<LoopOp> collectLoops(mlir::Operation *root);
 
+/// True where an iteration may end the run: by a check, by a slice that is not
+/// there (loop_slice), or by a collected value of another shape than the one
+/// before (loop_collect_shape), or too many of them (loop_collect_length).
+/// Slices of `loop` itself are not asked for.
+bool mayEndRun(LoopOp loop);
+
 /// True for what the body of `loop` computes of scalars, and of tensors from
 /// outside, alone.
 bool isOnScalars(LoopOp loop, mlir::Operation &op);
