@@ -53,8 +53,8 @@ unsigned scatterRows(mlir::IRRewriter &rewriter, mlir::func::FuncOp function);
 /// Patterns that make operations elementwise where they are so but for how they
 /// are written: sums of one product each, and elements that are extracted at
 /// the numbers of the loops; constants vectors that are such but for axes of
-/// one element, and elements of a tensor with such axes those of the tensor
-/// without them; and sums go without the axes that they are the same along.
+/// one element, and indices that are computed with such axes those without; and
+/// sums go without the axes that they are the same along.
 void populateSimplifyGenerics(mlir::RewritePatternSet &patterns);
 
 /// An elementwise operation on what is put together of parts of other tensors,

@@ -8,6 +8,7 @@
 
 #include "FusionSteps.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/IndexCasts.h"
 #include "loopc/Tensor/FirstOfColumns.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -565,7 +566,8 @@ ChooseBeforeInsertion::matchAndRewrite(linalg::GenericOp op,
 static LogicalResult readBeforeExpansion(tensor::ExtractOp op,
                                          PatternRewriter &rewriter) {
   auto expand = op.getTensor().getDefiningOp<tensor::ExpandShapeOp>();
-  if (!expand || !expand.getSrc().getDefiningOp<linalg::GenericOp>())
+  if (!expand || !isWideInteger(op.getType()) ||
+      !expand.getSrc().getDefiningOp<linalg::GenericOp>())
     return failure();
   SmallVector<Value> place;
   for (const ReassociationIndices &group : expand.getReassociationIndices()) {

@@ -315,8 +315,8 @@ func.func @insert_rows_or_not(%t: tensor<9x4xf32>, %c: i1, %v: tensor<2x4xf32>) 
   return %r : tensor<9x4xf32>
 }
 
-// An element of what is computed, with another axis of one element, is that
-// without it.
+// An index that is computed, with another axis of one element, is that without
+// it.
 // CHECK-LABEL: func.func @read_of_column(
 // CHECK: %[[T:.*]] = linalg.generic
 // CHECK-NOT: tensor.expand_shape
