@@ -298,6 +298,30 @@ static bool isSeenInside(Operation *insertion) {
   });
 }
 
+/// The slice of what `insertion` writes into that is the part which it writes,
+/// where one is taken in front of `user` already: a computation that reads the
+/// part element by element may write over it, which is not seen of two slices.
+static Value findPart(Operation *insertion, Operation *user) {
+  auto insert = dyn_cast<tensor::InsertSliceOp>(insertion);
+  if (!insert)
+    return {};
+  auto isPart = [&](Operation *op) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    Operation *reader =
+        slice ? slice->getBlock()->findAncestorOpInBlock(*user) : nullptr;
+    return reader && slice->isBeforeInBlock(reader) &&
+           slice.getSource() == insert.getDest() &&
+           slice.getType() == insert.getSourceType() &&
+           slice.getMixedOffsets() == insert.getMixedOffsets() &&
+           slice.getMixedSizes() == insert.getMixedSizes() &&
+           slice.getMixedStrides() == insert.getMixedStrides();
+  };
+  for (Operation *op : insert.getDest().getUsers())
+    if (isPart(op))
+      return op->getResult(0);
+  return {};
+}
+
 /// The part of its result that `insertion` writes, for `user` to compute there
 /// what is inserted: not in front of a check that holds the part to the result.
 static Value takePart(RewriterBase &rewriter,
@@ -306,6 +330,8 @@ static Value takePart(RewriterBase &rewriter,
   if (!loopc::loop::needsNoCheck(insertion) && !isSeenInside(insertion) &&
       isHeldBetween(user, insertion))
     return {};
+  if (Value part = findPart(insertion, user))
+    return part;
   return buildSubsetExtraction(rewriter, insertion, empty, user);
 }
 

@@ -588,6 +588,7 @@ struct TensorFuseElementwise
     if (!forKernels && computeIndicesInLoops(rewriter, getOperation()) != 0)
       loop::foldBounds(getOperation());
     if (!forKernels) {
+      scatterRows(rewriter, getOperation());
       // Only what is fused shows what an axis is read with; what is unrolled
       // is elementwise, and fused again.
       RewritePatternSet unrolled(context);

@@ -37,10 +37,24 @@ unsigned checkEndsOfIndices(mlir::IRRewriter &rewriter,
 unsigned computeIndicesInLoops(mlir::IRRewriter &rewriter,
                                mlir::func::FuncOp function);
 
+/// Loops that write into neighbours one by one, which are counted on from the
+/// number of the element, become operations on a slice; where bounds hold the
+/// places, a run decides whether they are neighbours:
+///
+///     %r = scf.for %j = 0 to 64 iter_args(%a = %x) {
+///       %old = tensor.extract %a[%j + %c]
+///       tensor.insert (%old + %u[%j]) into %a[%j + %c] }
+///     ->  %s = tensor.extract_slice %x[%c] [64] [1]
+///         %r = tensor.insert_slice (%s + %u) into %x[%c] [64] [1]
+///
+/// Returns how many loops did so.
+unsigned scatterRows(mlir::IRRewriter &rewriter, mlir::func::FuncOp function);
+
 /// Patterns that make operations elementwise where they are so but for how they
 /// are written: sums of one product each, and elements that are extracted at
 /// the numbers of the loops; constants vectors that are such but for axes of
-/// one element; and sums go without the axes that they are the same along.
+/// one element, and indices that are computed with such axes those without; and
+/// sums go without the axes that they are the same along.
 void populateSimplifyGenerics(mlir::RewritePatternSet &patterns);
 
 /// An elementwise operation on what is put together of parts of other tensors,

@@ -8,6 +8,7 @@
 
 #include "FusionSteps.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/IndexCasts.h"
 #include "loopc/Tensor/FirstOfColumns.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -562,8 +563,34 @@ ChooseBeforeInsertion::matchAndRewrite(linalg::GenericOp op,
   return success();
 }
 
+/// An element of a tensor with more axes of one element is that without them:
+/// what computes it is seen.
+///
+///     %m = tensor.expand_shape %t [[0, 1]] : tensor<8xi64> into
+///     tensor<8x1xi64> tensor.extract %m[%i, %c0]  ->  tensor.extract %t[%i]
+static LogicalResult readBeforeExpansion(tensor::ExtractOp op,
+                                         PatternRewriter &rewriter) {
+  auto expand = op.getTensor().getDefiningOp<tensor::ExpandShapeOp>();
+  if (!expand || !isWideInteger(op.getType()) ||
+      !expand.getSrc().getDefiningOp<linalg::GenericOp>())
+    return failure();
+  SmallVector<Value> place;
+  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+    auto longer = llvm::make_filter_range(group, [&](int64_t axis) {
+      return expand.getResultType().getDimSize(axis) != 1;
+    });
+    if (llvm::range_size(longer) > 1)
+      return failure();
+    place.push_back(
+        op.getIndices()[longer.empty() ? group.front() : *longer.begin()]);
+  }
+  rewriter.replaceOpWithNewOp<tensor::ExtractOp>(op, expand.getSrc(), place);
+  return success();
+}
+
 void loopc::populateSimplifyGenerics(RewritePatternSet &patterns) {
   patterns.add<SumOfOne, SumOnce, ReadAlongLoops, DropAxesOfOne,
                ChooseBeforeInsertion>(patterns.getContext());
+  patterns.add(readBeforeExpansion);
   populateFirstOfColumns(patterns);
 }

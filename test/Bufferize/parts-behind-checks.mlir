@@ -172,3 +172,21 @@ func.func @rows(%n: index, %x: f32, %y: tensor<8x4xf32>) -> (tensor<?x4xf32>, te
   }
   return %r#0, %r#1 : tensor<?x4xf32>, tensor<8x4xf32>
 }
+
+// The part is read element by element, and written over: it is one slice.
+// CHECK-LABEL: func @read_and_written
+// CHECK:         %[[PART:.*]] = tensor.extract_slice
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         linalg.generic {{.*}} ins(%[[PART]], %{{.*}}) outs(%[[PART]] :
+func.func @read_and_written(%x: tensor<64xf32>, %f: tensor<8xf32>, %at: index) -> tensor<64xf32> {
+  %part = tensor.extract_slice %x[%at] [8] [1] : tensor<64xf32> to tensor<8xf32>
+  %empty = tensor.empty() : tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+      ins(%part, %f : tensor<8xf32>, tensor<8xf32>) outs(%empty : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<8xf32>
+  %all = tensor.insert_slice %r into %x[%at] [8] [1] : tensor<8xf32> into tensor<64xf32>
+  return %all : tensor<64xf32>
+}

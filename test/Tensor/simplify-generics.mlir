@@ -314,3 +314,23 @@ func.func @insert_rows_or_not(%t: tensor<9x4xf32>, %c: i1, %v: tensor<2x4xf32>) 
   } -> tensor<9x4xf32>
   return %r : tensor<9x4xf32>
 }
+
+// An index that is computed, with another axis of one element, is that without
+// it.
+// CHECK-LABEL: func.func @read_of_column(
+// CHECK: %[[T:.*]] = linalg.generic
+// CHECK-NOT: tensor.expand_shape
+// CHECK: tensor.extract %[[T]][%{{.*}}] : tensor<8xi64>
+func.func @read_of_column(%x: tensor<8xi64>, %i: index) -> (i64, tensor<8xi64>) {
+  %c0 = arith.constant 0 : index
+  %e = tensor.empty() : tensor<8xi64>
+  %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xi64>) outs(%e : tensor<8xi64>) {
+  ^bb0(%in: i64, %out: i64):
+    %s = arith.addi %in, %in : i64
+    linalg.yield %s : i64
+  } -> tensor<8xi64>
+  %m = tensor.expand_shape %t [[0, 1]] output_shape [8, 1] : tensor<8xi64> into tensor<8x1xi64>
+  %r = tensor.extract %m[%i, %c0] : tensor<8x1xi64>
+  return %r, %t : i64, tensor<8xi64>
+}

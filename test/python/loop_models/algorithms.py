@@ -354,6 +354,59 @@ def overlap_add():
     ]  # fmt: skip
 
 
+@loop_model("loop_carried", "loop_order")
+def scatter_to_neighbours():
+    """Places that are counted on: all within, some of them from the end, one beyond it."""
+
+    def expect(u, y, begins):
+        a, b, n = y.copy(), np.stack([y, y]), len(y)
+        for row, begin in zip(u, begins, strict=True):
+            at = np.arange(len(row)) + begin
+            assert len(set(at % n)) == len(row)
+            a[at] += row
+            b[1, at] = np.maximum(b[1, at], row)
+            b[0, at] = row
+        return [a, b]
+
+    def one(name, begins, width, length, error=None):
+        f = {"u": noise(len(begins), width, seed=3), "y": noise(length), "begins": i64(begins)}
+        return run(name, f, None if error else expect(**f), error=error)
+
+    return graph("""(float[T,W] u, float[N] y, int64[T] begins) => (float[N] a, float[2,N] b) {
+        zero = Constant<value = int64 {0}>()
+        one = Constant<value = int64 {1}>()
+        last = Constant<value = int64[1] {-1}>()
+        first = Constant<value = int64[1] {0}>()
+        width = Shape<start = 1, end = 2>(u)
+        w = Squeeze(width)
+        places = Range(zero, w, one)
+        line = Unsqueeze(y, first)
+        two = Concat<axis = 0>(line, line)
+        zeros = Mul(places, zero)
+        none = Unsqueeze(zeros, last)
+        a, b = Scan <num_scan_inputs = 2, body = g (float[N] p, float[2,N] q, float[W] row, int64 begin) => (float[N] p1, float[2,N] q1) {
+            at = Add(places, begin)
+            column = Unsqueeze(at, last)
+            p1 = ScatterND<reduction = "add">(p, column, row)
+            pairs = Concat<axis = 1>(none, column)
+            q0 = ScatterND(q, pairs, row)
+            lines = Unsqueeze(at, first)
+            new = Unsqueeze(row, first)
+            x, z = Split<axis = 0, num_outputs = 2>(q0)
+            z1 = ScatterElements<axis = 1, reduction = "max">(z, lines, new)
+            q1 = Concat<axis = 0>(x, z1)
+        }> (y, two, u, begins)
+    }"""), [
+        one("within", [0, 8, 3, 12], 8, 20),
+        one("from_the_end", [-12, -5, -8, 2], 8, 20),
+        one("short", [0, 19, -1], 1, 20),
+        one("long", [0, 7, -30], 23, 30),
+        one("empty", [0, 3], 0, 5),
+        one("beyond", [0, 13], 8, 20, error=r"20|out of|range"),
+        one("before", [0, -21], 8, 20, error=r"-21|out of|range"),
+    ]  # fmt: skip
+
+
 @loop_model("loop_collect", ort=OrtDiffers("values", "ORT has no order with NaN", ("odd",)))
 def blocks_in_order():
     """Blocks and windows are sorted; of the places nobody reads any. NaN is the largest number."""

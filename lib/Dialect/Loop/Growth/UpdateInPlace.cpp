@@ -41,6 +41,22 @@ static bool isTrue(Value value) {
   return matchPattern(value, m_One());
 }
 
+/// The extent of carried value `port` along `axis`: the init's, where what each
+/// iteration yields, of extent `next`, has that.
+static OpFoldResult carriedExtent(OpBuilder &b, LoopOp loop, unsigned port,
+                                  int64_t axis, OpFoldResult next) {
+  OpFoldResult init;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(loop);
+    init = resolveDim(b, loop.getLoc(), loop.getInits()[port], axis);
+  }
+  return isEqualConstantIntOrValue(init, next)
+             ? init
+             : tensor::getMixedSize(b, loop.getLoc(),
+                                    loop.getCarriedArgs()[port], axis);
+}
+
 bool loop::updateInPlace(RewriterBase &rewriter, LoopOp loop, unsigned port) {
   Value carried = loop.getCarriedArgs()[port];
   OpOperand &next = loop.getYield().getCarriedMutable()[port];
@@ -77,7 +93,10 @@ bool loop::updateInPlace(RewriterBase &rewriter, LoopOp loop, unsigned port) {
     return b.createOrFold<arith::AddIOp>(value(x), value(y));
   };
   Value end = sum(middle.getMixedOffsets()[*axis], sizeOf(middle, *axis));
-  Value length = value(tensor::getMixedSize(b, b.getLoc(), carried, *axis));
+  auto extentOf = [&](int64_t k) {
+    return value(carriedExtent(b, loop, port, k, all.extents()[k]));
+  };
+  Value length = extentOf(*axis);
   // Selections, as what bounds decide within an iteration alone stays where
   // branches ask for it.
   Value never = arith::ConstantIntOp::create(b, b.getI1Type(), 0);
@@ -94,8 +113,7 @@ bool loop::updateInPlace(RewriterBase &rewriter, LoopOp loop, unsigned port) {
   // Along other axes the parts have all of the value.
   for (int64_t k = 0; k < middle.getDestType().getRank(); ++k)
     if (k != *axis)
-      require(value(sizeOf(middle, k)),
-              value(tensor::getMixedSize(b, b.getLoc(), carried, k)));
+      require(value(sizeOf(middle, k)), extentOf(k));
   foldBounds(loop);
   if (!isTrue(replaces))
     return false;

@@ -28,6 +28,7 @@
 
 #include "DimPatterns.h"
 #include "VersionConditions.h"
+#include "VersionPositions.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
@@ -121,6 +122,7 @@ private:
   bool assumeDims(bool areSimple);
   bool assumeConditions(bool areSimple);
   bool assumeChecks();
+  bool assumePositions();
   bool assumeRuns(LoopOp loop);
   void foldToTrue(Value condition);
   bool assumeEqual(OpFoldResult a, OpFoldResult b);
@@ -538,6 +540,19 @@ bool ShapeVersion::assumeChecks() {
   return any;
 }
 
+/// Slices between positions that count with the iterations are not cut off
+/// where the extent of a carried value would change by that.
+bool ShapeVersion::assumePositions() {
+  bool any = false;
+  for (AssumedDim &dim : dims)
+    if (OpFoldResult init = dim.ofInit();
+        init && !isEqualConstantIntOrValue(dimOfYielded(dim), init))
+      any |= assumePositionsKept(rewriter, copy, dim.loop,
+                                 dim.loop.getYield().getCarried()[dim.port],
+                                 conditions);
+  return any;
+}
+
 /// One step; what follows is seen when the copy has been simplified.
 bool ShapeVersion::assume() {
   if (assumeBroadcasts())
@@ -555,7 +570,7 @@ bool ShapeVersion::assume() {
     if (any)
       return true;
   }
-  return isWorth() && assumeChecks();
+  return assumePositions() || (isWorth() && assumeChecks());
 }
 
 /// True if obligations are left that nothing proves; these dimensions change.

@@ -85,3 +85,30 @@ func.func @inserts(%n: i64, %x0: tensor<?xf32>, %m: tensor<4xf32>, %s: index) ->
   }
   return %r : tensor<?xf32>
 }
+
+// The extents of what is carried and of what is yielded are the init's.
+// CHECK-LABEL: func.func @open(
+// CHECK: loop.loop {{.*}} carried(%[[X:[^ ]*]] =
+// CHECK-NOT: tensor.extract_slice
+// CHECK: %[[IN:.*]] = tensor.insert_slice %{{.*}} into %[[X]][%{{.*}}] [4] [1]
+// CHECK-NEXT: loop.yield {{.*}} carried(%[[IN]] :
+func.func @open(%n: i64, %x0: tensor<?xf32>, %m: tensor<4xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %four = arith.constant 4 : i64
+  %d = tensor.dim %x0, %c0 : tensor<?xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %at = arith.muli %i, %four : i64
+    %begin = arith.index_cast %at : i64 to index
+    %end = arith.addi %begin, %c4 : index
+    %rest = arith.subi %d, %end : index
+    %front = tensor.extract_slice %x[0] [%begin] [1] : tensor<?xf32> to tensor<?xf32>
+    %behind = tensor.extract_slice %x[%end] [%rest] [1] : tensor<?xf32> to tensor<?xf32>
+    %empty = tensor.empty(%d) : tensor<?xf32>
+    %0 = tensor.insert_slice %front into %empty[0] [%begin] [1] : tensor<?xf32> into tensor<?xf32>
+    %1 = tensor.insert_slice %m into %0[%begin] [4] [1] : tensor<4xf32> into tensor<?xf32>
+    %2 = tensor.insert_slice %behind into %1[%end] [%rest] [1] : tensor<?xf32> into tensor<?xf32>
+    loop.yield while(%c : i1) carried(%2 : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}

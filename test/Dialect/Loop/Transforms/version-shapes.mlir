@@ -411,3 +411,39 @@ func.func @chosen_by_data(%nt: tensor<i64>, %x: tensor<?x1xf32>, %s0: tensor<?x?
   %et = tensor.from_elements %e : tensor<i64>
   return %r, %et : tensor<?x?xf32>, tensor<i64>
 }
+
+// Four elements at 4 * i are replaced: the value stays as long as it is if they
+// end within it in the last iteration, too.
+// CHECK-LABEL: func.func @positions(
+// CHECK: arith.muli %{{.*}}, %c4_i64
+// CHECK: arith.cmpi sle
+// CHECK: scf.if
+// CHECK-NEXT: loop.loop
+// CHECK-NOT: arith.minsi
+// CHECK: } else {
+// CHECK: loop.loop
+// CHECK: arith.minsi
+func.func @positions(%n: i64, %x0: tensor<?xf32>, %m: tensor<4xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %four = arith.constant 4 : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
+    %d = tensor.dim %x, %c0 : tensor<?xf32>
+    %at = arith.muli %i, %four : i64
+    %from = arith.index_cast %at : i64 to index
+    %begin = arith.minsi %from, %d : index
+    %to = arith.addi %from, %c4 : index
+    %end = arith.minsi %to, %d : index
+    %rest = arith.subi %d, %end : index
+    %front = tensor.extract_slice %x[0] [%begin] [1] : tensor<?xf32> to tensor<?xf32>
+    %behind = tensor.extract_slice %x[%end] [%rest] [1] : tensor<?xf32> to tensor<?xf32>
+    %last = arith.addi %begin, %c4 : index
+    %all = arith.addi %last, %rest : index
+    %empty = tensor.empty(%all) : tensor<?xf32>
+    %0 = tensor.insert_slice %front into %empty[0] [%begin] [1] : tensor<?xf32> into tensor<?xf32>
+    %1 = tensor.insert_slice %m into %0[%begin] [4] [1] : tensor<4xf32> into tensor<?xf32>
+    %2 = tensor.insert_slice %behind into %1[%last] [%rest] [1] : tensor<?xf32> into tensor<?xf32>
+    loop.yield while(%c : i1) carried(%2 : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}

@@ -101,7 +101,9 @@ def LoopVersionShapes : Pass<"loop-version-shapes", "::mlir::func::FuncOp"> {
     an iteration holds, and every carried value keeps the extents of its init.
     That is decided before the loop: the extents of an iteration's results are
     computed from those of the inits. What is assumed of a carried value is an
-    operation in the version until it is proved, or retracted.
+    operation in the version until it is proved, or retracted. Where its extent
+    depends on slices between positions that count with the iterations, these
+    are assumed to be within what is sliced, in the first and the last iteration.
 
     ```mlir
     %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%h = %init : tensor<?xf32>) {
