@@ -18,6 +18,7 @@ the least time of a batch in the worker, beside that in a loop without Ray.
 
 from __future__ import annotations
 
+import itertools
 import os
 import statistics
 import sys
@@ -55,7 +56,7 @@ model (float[N,256] x) => (float[N,64] y) {
 }"""
     model = onnx.parser.parse_model(text)
     rng = np.random.default_rng(0)
-    for at, shape in enumerate(zip(WIDTHS, WIDTHS[1:], strict=False)):
+    for at, shape in enumerate(itertools.pairwise(WIDTHS)):
         weights = rng.normal(0, shape[0] ** -0.5, shape).astype(np.float32)
         model.graph.initializer.append(numpy_helper.from_array(weights, f"w{at}"))
     onnx.save(model, path)
@@ -72,6 +73,7 @@ class Timed:
         self._log = Path(log)
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Runs the model on a batch, or waits as long."""
         begin = time.perf_counter()
         if self._seconds:
             while time.perf_counter() - begin < self._seconds:
