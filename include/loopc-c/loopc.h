@@ -252,9 +252,9 @@ LOOPC_API int loopc_check_custom_ops(const char *path,
 LOOPC_API int loopc_compile_options_set_cache(loopc_compile_options *options,
                                               const char *folder);
 
-/// Non-zero: large files of models are read whenever they are to be recognised.
-/// The default is 0: of one that has the size and the times that it had when it
-/// was read, it is believed that it holds the same.
+/// Non-zero: large files of models, and of the cache, are read whenever they
+/// are to be recognised. The default is 0: of one that has the size and the
+/// times that it had when it was read, it is believed that it holds the same.
 LOOPC_API int
 loopc_compile_options_set_strict_cache(loopc_compile_options *options,
                                        int enabled);

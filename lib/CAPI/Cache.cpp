@@ -28,6 +28,9 @@ using namespace loopc::capi;
 static constexpr char kMagic[8] = {'l', 'o', 'o', 'p', 'c', '-', 'e', '1'};
 static constexpr size_t kHashBytes = 16;
 
+/// Whether a file is read sooner than its stamp is looked for.
+static bool isSmall(uint64_t size) { return size < (1 << 20); }
+
 namespace {
 /// The end of an entry.
 struct Footer {
@@ -195,21 +198,25 @@ void Cache::keepFiles(const Hash &key, const std::vector<std::string> &files) {
   replace(getPath(key, ".files"), writer.get());
 }
 
-bool Cache::hash(int descriptor, bool isStrict, Hash &hash) {
-  // What is read sooner than a stamp is looked for.
-  constexpr int64_t kSmall = 1 << 20;
+/// The name of the file that has the hash of a file of this stamp.
+static std::string getStampName(const FileStamp &stamp) {
+  Writer writer;
+  writer(stamp.device, stamp.number, stamp.size, stamp.modified, stamp.changed);
+  return toHex(hashOf(writer.get())) + ".stamp";
+}
+
+bool Cache::hash(int descriptor, bool isStrict, Hash &hash, uint64_t behind) {
   struct stat status;
   if (fstat(descriptor, &status))
     return false;
   FileStamp stamp = FileStamp::of(status);
-  auto size = static_cast<uint64_t>(status.st_size);
-  if (isStrict || status.st_size < kSmall)
+  uint64_t size = stamp.size - std::min(behind, stamp.size);
+  if (isSmall(stamp.size))
     return hashFile(descriptor, size, hash);
-  Writer writer;
-  writer(stamp.device, stamp.number, stamp.size, stamp.modified, stamp.changed);
-  std::string path = getPath(hashOf(writer.get()), ".stamp");
+  std::string path = folder + "/" + getStampName(stamp);
   std::string bytes;
-  if (readOwn(path, bytes) && bytes.size() == kHashBytes) {
+  if (!isStrict && readOwn(path, bytes) && bytes.size() == kHashBytes) {
+    utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
     hash = bytes;
     return true;
   }
@@ -274,7 +281,7 @@ static bool readEnd(int descriptor, const Hash &key, Footer &footer,
   return reader.isGood();
 }
 
-std::optional<Entry> Cache::find(const Hash &key,
+std::optional<Entry> Cache::find(const Hash &key, bool isStrict,
                                  loopc_diagnostics &diagnostics) {
   Entry entry;
   entry.path = getPath(key, ".so");
@@ -293,15 +300,19 @@ std::optional<Entry> Cache::find(const Hash &key,
   std::string bytes, name;
   Hash hash;
   if (!readEnd(file.get(), key, footer, bytes, name) ||
-      !hashFile(file.get(), footer.librarySize, hash) ||
+      !this->hash(file.get(), isStrict, hash,
+                  footer.textSize + sizeof(footer)) ||
       hash != std::string_view(footer.library, kHashBytes))
     return std::nullopt;
   Reader reader(bytes);
   reader(name, entry.text.symbol, entry.text.diagnostics);
   if (!reader.isGood())
     return std::nullopt;
-  // When it was used last. A folder that cannot be written to is good enough.
-  futimens(file.get(), nullptr);
+  // When it was used last; of a large one its stamp tells, since it would not
+  // be recognised by another time. A folder that cannot be written to is good
+  // enough.
+  if (isSmall(static_cast<uint64_t>(status.st_size)))
+    futimens(file.get(), nullptr);
   return entry;
 }
 
@@ -370,9 +381,15 @@ static std::vector<Stored> readFolder(const std::string &path) {
     if (std::any_of(std::begin(kSuffixes), std::end(kSuffixes),
                     [&](auto suffix) { return name.ends_with(suffix); }) &&
         fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) ==
-            0)
-      files.push_back({entry->d_name, static_cast<uint64_t>(status.st_size),
-                       FileStamp::of(status).modified});
+            0) {
+      FileStamp stamp = FileStamp::of(status);
+      Stored file = {entry->d_name, stamp.size, stamp.modified};
+      if (name.ends_with(".so") && !isSmall(stamp.size) &&
+          fstatat(dirfd(folder), getStampName(stamp).c_str(), &status,
+                  AT_SYMLINK_NOFOLLOW) == 0)
+        file.used = std::max(file.used, FileStamp::of(status).modified);
+      files.push_back(std::move(file));
+    }
   }
   closedir(folder);
   std::sort(files.begin(), files.end(),

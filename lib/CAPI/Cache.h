@@ -10,7 +10,8 @@
 //   KEY.so      a library that is run by libloopc, and behind it what was said
 //               when it was compiled, and hashes of both
 //   KEY.files   of a model that other files belong to: their names
-//   HASH.stamp  that a large file of this stamp has these contents
+//   HASH.stamp  that a large file of this stamp, a model's or a library of this
+//               folder, has these contents; its time is that of the last use
 //   KEY.lock    held by who compiles KEY
 //   new-XXXXXX  a folder of what is being made, held by who makes it
 // What is written goes to a name of its own, then to its place at once. Nothing
@@ -107,8 +108,9 @@ public:
 
   const std::string &getFolder() const { return folder; }
 
-  /// Looks for `key`, which is used now.
-  std::optional<Entry> find(const Hash &key, loopc_diagnostics &diagnostics);
+  /// Looks for `key`, which is used now. `isStrict` as `hash` has it.
+  std::optional<Entry> find(const Hash &key, bool isStrict,
+                            loopc_diagnostics &diagnostics);
 
   /// Takes the library `file`, of a work folder of this cache. `name` is that
   /// of the model's file.
@@ -124,9 +126,10 @@ public:
   std::optional<std::vector<std::string>> findFiles(const Hash &key);
   void keepFiles(const Hash &key, const std::vector<std::string> &files);
 
-  /// The hash of a file. Of a large one that has not been changed since it was
-  /// read, what it was then, unless `isStrict`. False where it cannot be read.
-  bool hash(int descriptor, bool isStrict, Hash &hash);
+  /// The hash of a file, but for the last `behind` bytes. Of a large one that
+  /// has not been changed since it was read, what it was then, unless
+  /// `isStrict`. False where it cannot be read.
+  bool hash(int descriptor, bool isStrict, Hash &hash, uint64_t behind = 0);
 
   /// Waits until no other process or thread compiles `key`, or `watch` has
   /// enough. What is returned keeps others waiting, unless files cannot be

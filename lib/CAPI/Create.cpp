@@ -231,7 +231,8 @@ bool Creation::takeFromCache() {
     if (!isGood)
       return false;
   }
-  std::optional<Entry> entry = cache->find(wanted, diagnostics);
+  std::optional<Entry> entry =
+      cache->find(wanted, options.strictCache, diagnostics);
   if (!entry)
     return false;
   if (!openEntry(entry->path, entry->text.symbol, operators, session).empty()) {

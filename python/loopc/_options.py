@@ -183,8 +183,8 @@ class SessionOptions(_Configurable):
         cache_dir: the folder that compiled models are kept in, for the next session
             of the same model with the same options; None for the environment's
             LOOPC_CACHE_DIR, or else the user's own (~/.cache/loopc); "off" for none.
-        strict_cache: read large files of models whenever they are to be recognised,
-            and not only where their size or their times have changed.
+        strict_cache: read large files of models, and of the cache, whenever they are to
+            be recognised, and not only where their size or their times have changed.
         compile_timeout: seconds that a compilation may take; None for no limit.
         progress: a function that is called with the phase (a str), the part of the
             work that is done (0 to 1) and the seconds since the beginning, many times

@@ -121,9 +121,29 @@ def to_onnx(program: Any, opset: int = _OPSET) -> Any:
     # Only what torch has written says so: captured programs still have operators in place.
     _refuse_mutations(written.exported_program)
     model = written.model_proto
+    _keep_input_names(program, model.graph)
     _unify_domains(model)
     _fix_numbers(model.graph)
     return model
+
+
+def _keep_input_names(program: Any, graph: Any) -> None:
+    """Gives inputs the names of the arguments.
+
+    Where an operator returns its argument as it is, torch gives both the result's name.
+    """
+    from onnx.helper import make_node
+    from torch.export.graph_signature import ConstantArgument, InputKind
+
+    names = [
+        spec.arg.name
+        for spec in program.graph_signature.input_specs
+        if spec.kind == InputKind.USER_INPUT and not isinstance(spec.arg, ConstantArgument)
+    ]
+    for name, value in zip(names, graph.input, strict=True):
+        if value.name != name:
+            graph.node.insert(0, make_node("Identity", [name], [value.name]))
+            value.name = name
 
 
 def _fix_numbers(graph: Any) -> None:
@@ -215,6 +235,13 @@ class _Constant:
     value: Any
 
 
+@dataclass(frozen=True)
+class _Complex:
+    """A result of complex numbers: an output with a dimension of their two parts."""
+
+    name: str
+
+
 def signature(program: Any, graph: Any) -> tuple[Any, Any, list[str | None], list[Any]]:
     """Structures of arguments and results; for each leaf the input, the output or a constant."""
     known = {value.name for value in graph.input}
@@ -224,10 +251,14 @@ def signature(program: Any, graph: Any) -> tuple[Any, Any, list[str | None], lis
     ]
     outputs: list[Any] = []
     tensors = iter(value.name for value in graph.output)
+    results = {node.name: node.meta.get("val") for node in program.graph.nodes}
     for spec in program.graph_signature.output_specs:
-        outputs.append(
-            _Constant(spec.arg.value) if _torch_forms.is_constant(spec) else next(tensors)
-        )
+        if _torch_forms.is_constant(spec):
+            outputs.append(_Constant(spec.arg.value))
+            continue
+        name = next(tensors)
+        kind = getattr(results.get(spec.arg.name), "dtype", None)
+        outputs.append(_Complex(name) if kind is not None and kind.is_complex else name)
     return program.call_spec.in_spec, program.call_spec.out_spec, inputs, outputs
 
 
@@ -255,7 +286,7 @@ class TorchFunction:
         self._out_spec = out_spec
         self._inputs = list(inputs)
         self._outputs = list(outputs)
-        self._all_tensors = not any(isinstance(one, _Constant) for one in self._outputs)
+        self._are_plain = all(isinstance(one, str) for one in self._outputs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the model.
@@ -296,15 +327,25 @@ class TorchFunction:
             if name is not None
         }
         tensors = map(to_tensor, self.session.run(None, feeds, run_options))
-        if self._all_tensors:
+        if self._are_plain:
             return list(tensors)
-        return [one.value if isinstance(one, _Constant) else next(tensors) for one in self._outputs]
+        return [_result(one, tensors) for one in self._outputs]
 
     def __reduce__(self) -> tuple[Any, ...]:
         from torch.utils import _pytree as pytree
 
         specs = pytree.treespec_dumps(self._in_spec), pytree.treespec_dumps(self._out_spec)
         return _restore, (self.session, *specs, self._inputs, self._outputs)
+
+
+def _result(output: str | _Constant | _Complex, tensors: Iterator[Any]) -> Any:
+    if isinstance(output, _Constant):
+        return output.value
+    if isinstance(output, _Complex):
+        import torch
+
+        return torch.view_as_complex(next(tensors))
+    return next(tensors)
 
 
 def _restore(session: InferenceSession, into: str, out: str, *ports: Any) -> TorchFunction:
@@ -336,16 +377,19 @@ def _to_other_feed(value: Any) -> Any:
     if value.is_conj() or value.is_neg():
         # What only says that it is to be conjugated, or negated, cannot be handed on.
         value = value.resolve_conj().resolve_neg()
+    if value.is_complex():
+        # torch writes complex numbers as their two parts.
+        value = torch.view_as_real(value)
     return value.numpy() if value.dtype in _numpy_types() and not value.is_cuda else value
 
 
 @functools.cache
 def _numpy_types() -> frozenset[Any]:
-    """torch's types that NumPy has itself."""
+    """torch's types that NumPy has itself, but for complex numbers."""
     import torch
 
     names = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-    floats = ("float16", "float32", "float64", "complex64", "complex128")
+    floats = ("float16", "float32", "float64")
     return frozenset(getattr(torch, name) for name in (*names, *floats))
 
 

@@ -10,8 +10,8 @@
 torch hands a graph over and calls what it gets for it. That is compiled at the first call,
 by `loopc.export`; parameters are constants of it until one of them changes: each call
 compares a hash of their bytes, since torch does not count all writes (those through
-`.data`, those of NumPy and those of inference mode). A graph that cannot be compiled runs
-as torch runs it, and one warning says why.
+`.data`, those of NumPy and those of inference mode). A graph that cannot be compiled, or
+whose run fails where torch's does not, runs as torch runs it, and one warning says why.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from typing import Any
 
 from loopc._arguments import flag
-from loopc._errors import CompileError, InvalidArgument
+from loopc._errors import CompileError, InvalidArgument, RunError, Status
 from loopc._loopc import hash_memory
 from loopc._options import SessionOptions
 from loopc._session import InferenceSession
@@ -112,7 +112,7 @@ class _Compiled:
         key = self._key_of(parameters)
         for version in self._versions:
             if version.key == key and version.fits(inputs):
-                return version.run(inputs)
+                return self._run(version, inputs)
         try:
             version = self._compile(inputs, key)
         except Exception as error:
@@ -121,7 +121,18 @@ class _Compiled:
             return self._graph(*inputs)
         self._versions.insert(0, version)
         del self._versions[_MOST_VERSIONS:]
-        return version.run(inputs)
+        return self._run(version, inputs)
+
+    def _run(self, version: _Version, inputs: Sequence[Any]) -> Any:
+        """A run. What fails is torch's to judge: its error is raised, or its result is right."""
+        try:
+            return version.run(inputs)
+        except (InvalidArgument, RunError) as error:
+            if isinstance(error, RunError) and error.status != Status.RUNTIME:
+                raise
+            result = self._graph(*inputs)
+            self._fall_back(str(error).splitlines()[0])
+            return result
 
     def _compile(self, inputs: Sequence[Any], key: Hashable) -> _Version:
         """A version for inputs: with numbers as inputs where that can be, else as constants.
@@ -155,7 +166,7 @@ class _Compiled:
 
     def _fall_back(self, why: str) -> None:
         self._eager = True
-        warnings.warn(f"loopc: torch.compile runs a graph without loopc: {why}", stacklevel=3)
+        warnings.warn(f"loopc: torch.compile runs a graph without loopc: {why}", stacklevel=4)
 
 
 def _needs_grad(value: Any) -> bool:

@@ -5,16 +5,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Decompositions of operators that torch has for attention, and its exporter to ONNX has not.
+"""Decompositions of calls that torch's exporter to ONNX cannot write as they are.
 
 In inference mode torch.compile finds nn.TransformerEncoderLayer and nn.MultiheadAttention as one
-operator each.
+operator each; and some operators cannot be given scalars.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any
+
+from loopc._torch_operators import written_wrong
 
 
 def decompositions(calls: Iterable[Any]) -> dict[Any, Callable[..., Any]]:
@@ -31,6 +33,8 @@ def decompositions(calls: Iterable[Any]) -> dict[Any, Callable[..., Any]]:
     for node in calls:
         if node.target in known:
             found[node.target] = known[node.target]
+        elif own := written_wrong(node):
+            found[node.target] = own
         elif node.target is attention and node.args[0].meta["val"].dim() != 4:
             found[attention] = _attention
     return found

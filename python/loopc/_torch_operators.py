@@ -49,12 +49,16 @@ def operator_decompositions() -> dict[Any, Callable[..., Any]]:
         aten.adaptive_max_pool2d.default: _adaptive_maximum,
         aten.adaptive_max_pool3d.default: _adaptive_maximum,
         aten.aminmax.default: _smallest_and_largest,
+        aten.bucketize.Scalar: lambda x, edges, **how: _searched(edges, x, **how),
+        aten.bucketize.Tensor: lambda x, edges, **how: _searched(edges, x, **how),
         aten.copysign.Tensor: _copy_sign,
         aten.cummax.default: lambda x, dim: _running(x, dim, torch.ge),
         aten.cummin.default: lambda x, dim: _running(x, dim, torch.le),
         aten.cumprod.default: _running_product,
         aten.fmax.default: lambda a, b: _without_nan(torch.maximum, a, b),
         aten.fmin.default: lambda a, b: _without_nan(torch.minimum, a, b),
+        aten.hypot.default: _hypotenuse,
+        aten.index_reduce.default: _reduced_at,
         aten.kthvalue.default: lambda x, k, dim=-1, keepdim=False: _of_order(
             x, k - 1, dim, keepdim, nan=False
         ),
@@ -63,7 +67,108 @@ def operator_decompositions() -> dict[Any, Callable[..., Any]]:
         aten.median.dim: _median,
         aten.nanmedian.default: lambda x: _nan_median(x.flatten(), 0)[0],
         aten.nanmedian.dim: _nan_median,
+        aten.scatter.reduce: _scattered,
+        aten.scatter.value_reduce: _scattered,
+        aten.searchsorted.Scalar: _searched,
+        aten.searchsorted.Tensor: _searched,
     }
+
+
+def written_wrong(call: Any) -> Callable[..., Any] | None:
+    """A decomposition of a call that torch's exporter writes wrong, though it has the operator.
+
+    It is called for other calls of the operator, too, which it leaves as they are.
+    """
+    import torch
+
+    aten = torch.ops.aten
+    if call.target is aten.scatter_reduce.two:
+        include_self = call.kwargs.get("include_self", True)
+        return None if _is_scatter_written(call.args[4], include_self) else _scatter_reduced
+    if call.target in (aten.avg_pool2d.default, aten.avg_pool3d.default):
+        return _average_pool if len(call.args) > 6 and call.args[6] is not None else None
+    products = {
+        aten.addbmm.default: lambda x, a, b, **how: _only_product((a @ b).sum(0), **how),
+        aten.addmv.default: lambda x, a, b, **how: _only_product(a @ b, **how),
+        aten.addr.default: lambda x, a, b, **how: _only_product(torch.outer(a, b), **how),
+        aten.baddbmm.default: lambda x, a, b, **how: _only_product(a @ b, **how),
+    }
+    if call.target in products:
+        return products[call.target] if call.kwargs.get("beta", 1) == 0 else None
+    if call.target not in (aten.linalg_vector_norm.default, aten.prod.dim_int):
+        return None
+    if call.args[0].meta["val"].dim():
+        return None
+    return _scalar_product if call.target is aten.prod.dim_int else _scalar_norm
+
+
+def _only_product(product: Any, *, beta: float = 1, alpha: float = 1) -> Any:
+    """What is added, if nothing of it is: NaN times zero would be NaN."""
+    return product * alpha if beta == 0 else NotImplemented
+
+
+def _average_pool(
+    x: Any, window: Sequence[int], stride: Sequence[int] = (), padding: Sequence[int] = (0,),
+    ceil_mode: bool = False, count_include_pad: bool = True, divisor: int | None = None,
+) -> Any:  # fmt: skip
+    """Sums over a number that is given, which torch leaves out."""
+    import torch
+
+    if divisor is None:
+        return NotImplemented
+    rank = len(window)
+    steps = list(stride or window) if len(stride or window) == rank else list(stride) * rank
+    before = list(padding) if len(padding) == rank else list(padding) * rank
+    pads: list[Any] = []
+    for extent, size, step, pad in zip(x.shape[-rank:], window, steps, before, strict=True):
+        behind = pad
+        if ceil_mode:
+            count = -((size - extent - 2 * pad) // step) + 1
+            # A window that begins behind the axis and its padding is none.
+            count = count - 1 if (count - 1) * step >= extent + pad else count
+            behind = (count - 1) * step + size - extent - pad
+        pads = [pad, behind, *pads]
+    pool = torch.ops.aten.avg_pool2d if rank == 2 else torch.ops.aten.avg_pool3d
+    sums = pool(torch.constant_pad_nd(x, pads), window, steps) * math.prod(window)
+    return sums / divisor
+
+
+def _is_scatter_written(reduce: str, include_self: bool) -> bool:
+    """torch writes an average as what is there last, and infinities as the largest numbers."""
+    return reduce != "mean" and (include_self or reduce not in ("amax", "amin"))
+
+
+def _scatter_reduced(
+    x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    import torch
+
+    if _is_scatter_written(reduce, include_self):
+        return NotImplemented
+    if reduce != "mean":
+        x = x.scatter(dim, index, _extreme(x.dtype, reduce == "amax"))
+        return x.scatter_reduce(dim, index, source, reduce)
+    counts = torch.full_like(x, int(include_self)).scatter_add(dim, index, torch.ones_like(source))
+    sums = x.scatter_reduce(dim, index, source, "sum", include_self=include_self)
+    rounding = None if x.is_floating_point() or x.is_complex() else "floor"
+    return torch.div(sums, counts.clamp(min=1), rounding_mode=rounding)
+
+
+def _scalar_norm(
+    x: Any, order: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Any:
+    """ONNX's operators along axes do not take a scalar."""
+    if x.dim():
+        return NotImplemented
+    x = x if dtype is None else x.to(dtype)
+    return (x != 0).to(x.dtype) if order == 0 else x.abs()
+
+
+def _scalar_product(x: Any, dim: int, keepdim: bool = False, *, dtype: Any = None) -> Any:
+    if x.dim():
+        return NotImplemented
+    dtype = dtype or (x.dtype if x.is_floating_point() or x.is_complex() else _int64())
+    return x.to(dtype).clone()
 
 
 def operator_translations() -> dict[Any, Callable[..., Any]]:
@@ -108,6 +213,16 @@ def _without_nan(choose: Callable[..., Any], a: Any, b: Any) -> Any:
     if not kind.is_floating_point:
         return choose(a, b)
     return torch.where(a.isnan(), b, torch.where(b.isnan(), a, choose(a, b)))
+
+
+def _hypotenuse(a: Any, b: Any) -> Any:
+    """Of which no square is infinite."""
+    import torch
+
+    a, b = a.abs(), b.abs()
+    longer, shorter = torch.maximum(a, b), torch.minimum(a, b)
+    made = torch.where(longer == 0, longer, longer * (1 + (shorter / longer).square()).sqrt())
+    return torch.where(a.isinf() | b.isinf(), math.inf, made)
 
 
 def _smallest_and_largest(x: Any, *, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -224,6 +339,63 @@ def _selected(x: Any, mask: Any) -> Any:
 
     x, mask = torch.broadcast_tensors(x, mask)
     return x.flatten()[mask.flatten().nonzero().squeeze(1)]
+
+
+# ------------------------------------------------------------- places
+
+
+def _searched(
+    rows: Any, x: Any, *, out_int32: bool = False, right: bool = False, side: str | None = None,
+    sorter: Any = None,
+) -> Any:  # fmt: skip
+    """How many of a sorted row are less than a value, or not greater; the row's extent is known.
+
+    By halves: from the largest power of two on, so many more as are.
+    """
+    import torch
+
+    x = torch.as_tensor(x, dtype=rows.dtype) if not isinstance(x, torch.Tensor) else x
+    if sorter is not None:
+        rows = rows.gather(-1, sorter)
+    kind = torch.result_type(rows, x)
+    rows, x = rows.to(kind), x.to(kind)
+    count = rows.shape[-1]
+    found = torch.zeros_like(x, dtype=_int64())
+    for bit in reversed(range(int(count).bit_length())):
+        more = found + (1 << bit)
+        place = (more - 1).clamp(max=count - 1)
+        if rows.dim() == 1:
+            other = rows.index_select(0, place.flatten()).reshape(place.shape)
+        else:
+            other = rows.gather(-1, place)
+        # Comparisons as torch has them, with NaN at the end.
+        is_before = ~(other > x) if right or side == "right" else ~(other >= x)
+        found = torch.where((more <= count) & is_before, more, found)
+    return found.to(torch.int32) if out_int32 else found
+
+
+def _reduced_at(
+    x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True
+) -> Any:
+    """index_reduce: rows that are put together with others."""
+    if x.dim() == 0:
+        rows = (x.unsqueeze(0), 0, index.reshape(-1), source.reshape(-1), reduce)
+        return _reduced_at(*rows, include_self=include_self).squeeze(0)
+    shape = [1] * x.dim()
+    shape[dim] = -1
+    places = index.reshape(shape).expand(source.shape)
+    if not _is_scatter_written(reduce, include_self):
+        return _scatter_reduced(x, dim, places, source, reduce, include_self=include_self)
+    return x.scatter_reduce(dim, places, source, reduce, include_self=include_self)
+
+
+def _scattered(x: Any, dim: int, index: Any, value: Any, *, reduce: str) -> Any:
+    """scatter with a reduction, by torch's other name of it."""
+    import torch
+
+    if not isinstance(value, torch.Tensor):
+        value = torch.full_like(index, value, dtype=x.dtype)
+    return x.scatter_reduce(dim, index, value, {"add": "sum", "multiply": "prod"}[reduce])
 
 
 # ------------------------------------------------------------- windows, distances

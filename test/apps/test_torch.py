@@ -20,7 +20,7 @@ import torch._dynamo
 from pages import run_page
 from torch import nn
 from torch.utils import _pytree as pytree
-from torch_programs import PROGRAMS, rand
+from torch_programs import PROGRAMS, Function, rand
 
 
 @pytest.fixture(autouse=True)
@@ -190,6 +190,7 @@ class Operators(nn.Module):
             "maximum": nn.functional.adaptive_max_pool2d(
                 x.expand(2, 4, 5), (3, 2), return_indices=True
             ),
+            "hypot": [x.hypot(z), (1e30 * x).hypot(1e30 * x), (x * 0).hypot(z * 0)],
         }
 
 
@@ -204,6 +205,113 @@ def test_operators_that_torch_does_not_write():
             ours, theirs = pytree.tree_leaves(got[1]), pytree.tree_leaves(want[1])
             for one, other in zip(ours, theirs, strict=True):
                 torch.testing.assert_close(one, other, equal_nan=True, msg=got[0])
+
+
+class Places(nn.Module):
+    """Operators that search, and that put together what goes to one place."""
+
+    def forward(self, rows, x, index, source):
+        sides = {"right": True}, {"side": "left", "out_int32": True}
+        reduced = [
+            torch.index_reduce(x, 1, index[0], source, how, include_self=own)
+            for how in ("amax", "amin", "prod", "mean")
+            for own in (True, False)
+        ]
+        scattered = [
+            torch.scatter_reduce(x, 1, index, source, how, include_self=own)
+            for how in ("sum", "amax", "amin", "prod", "mean")
+            for own in (True, False)
+        ]
+        rounded = source.clamp(-9, 9).to(torch.int64)
+        whole = (9 * x).nan_to_num().to(torch.int64).scatter_reduce(1, index, rounded, "mean")
+        return {
+            "searched": [torch.searchsorted(rows, x, **side) for side in ({}, *sides)],
+            "of each row": torch.searchsorted(rows.expand(3, -1).contiguous(), x),
+            "among none": torch.searchsorted(rows[:0], x),
+            "number": torch.searchsorted(rows, 0.3),
+            "order": torch.searchsorted(-rows, x, sorter=torch.arange(len(rows)).flip(0)),
+            "buckets": [torch.bucketize(x, rows), torch.bucketize(x, rows, right=True)],
+            "reduced": reduced,
+            "scattered": [*scattered, whole],
+            "added": x.scatter(1, index, source, reduce="add"),
+            "multiplied": x.scatter(1, index, 2.5, reduce="multiply"),
+        }
+
+
+def test_operators_of_places():
+    rows, x = rand(9).sort()[0], rand(3, 4)
+    x[0, :3] = torch.tensor([rows[2], rows[5], torch.nan])
+    index, source = torch.tensor([[0, 2, 2]] * 3), 9 * rand(3, 3)
+    source[1, 0] = -torch.inf
+    model, args = Places(), (rows, x, index, source)
+    got, want = loopc.export(model, args)(*args), model(*args)
+    for name, one in want.items():
+        ours, theirs = pytree.tree_leaves(got[name]), pytree.tree_leaves(one)
+        for number, (first, second) in enumerate(zip(ours, theirs, strict=True)):
+            torch.testing.assert_close(first, second, equal_nan=True, msg=f"{name} {number}")
+
+
+def test_divisors_of_average_pools():
+    def function(x, y):
+        pool, flat = nn.functional.avg_pool2d, x[0]
+        return (
+            pool(x, (3, 3), 1, 1, True, False, 2), pool(x, 3, 2, 1, True, True, 5),
+            pool(flat, (3, 2), None, 0, True, True, 5), pool(x, 3, 2, 1),
+            nn.functional.avg_pool3d(y, 2, 2, 0, True, True, 3),
+        )  # fmt: skip
+
+    args = rand(2, 3, 8, 7), rand(2, 3, 5, 4, 7)
+    compare(loopc.export(Function(function), args)(*args), function(*args))
+
+
+def test_what_is_not_added_is_not_read():
+    def function(x, a, b):
+        return (
+            torch.addbmm(x, a, b, beta=0, alpha=2), torch.baddbmm(x, a, b, beta=0),
+            torch.addmm(x, a[0], b[0], beta=0), torch.addmv(x[:, 0], a[0], b[0, :, 0], beta=0),
+            torch.addr(x, a[0, :, 0], b[0, 0], beta=0), torch.addbmm(x * 0 + 1, a, b, beta=2),
+        )  # fmt: skip
+
+    args = torch.full((3, 5), torch.nan), rand(2, 3, 4), rand(2, 4, 5)
+    got, want = loopc.export(Function(function), args)(*args), function(*args)
+    torch.testing.assert_close(got, want, equal_nan=True)
+
+
+def test_scalars_along_an_axis():
+    def function(x, y):
+        norm = torch.linalg.vector_norm
+        return x.prod(0, True), y.prod(1), norm(x, 0, dim=0), norm(x, dim=-1), norm(y, 3, dim=1)
+
+    args = torch.tensor(-3.0), rand(2, 3)
+    compare(loopc.export(Function(function), args)(*args), function(*args))
+
+
+def test_arguments_that_operators_return():
+    """torch's exporter gives such an argument the name of the result."""
+
+    def function(x, y, z):
+        return x.t() + y, torch.min(z, 0)
+
+    args = rand(4), rand(4), torch.tensor(3.0)
+    compiled = loopc.export(Function(function), args)
+    assert [port.name for port in compiled.session.get_inputs()] == ["args_0", "args_1", "args_2"]
+    compare(compiled(*args), function(*args))
+
+
+def test_complex_numbers():
+    def function(x, c, d):
+        return (
+            torch.stft(x, 16, window=torch.hann_window(16), return_complex=True),
+            c * d,
+            c.abs(),
+            3,
+        )
+
+    c = torch.complex(rand(3, 4), rand(3, 4))
+    args = rand(2, 100), c, c.conj()
+    compiled = loopc.export(Function(function), args)
+    compare(compiled(*args), function(*args))
+    compare(pickle.loads(pickle.dumps(compiled))(*args), function(*args))
 
 
 def run_and_record(function, *args):
@@ -225,6 +333,18 @@ def test_falls_back_with_one_line():
         assert len(said) == 1 and "random numbers" in said[0]
         _, said = run_and_record(lambda x: torch.linalg.eigvals(x @ x.T), x)
         assert len(said) == 1 and "torch cannot write" in said[0]
+
+
+def test_errors_of_runs_are_those_of_torch():
+    """A wrong place is an IndexError, after which the graph is still loopc's."""
+    compiled = torch.compile(lambda rows, at: rows[at] + 1, backend="loopc")
+    rows = rand(3, 4)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message="loopc: ")
+        for _ in range(2):
+            compare(compiled(rows, torch.tensor([2, 0])), rows[[2, 0]] + 1)
+            with pytest.raises(IndexError):
+                compiled(rows, torch.tensor([2, 7]))
 
 
 class Associative(nn.Module):

@@ -289,6 +289,63 @@ def test_large_files_are_read_once(tmp_path, cache, monkeypatch):
     assert len(list(cache.glob("*.stamp"))) == 1
 
 
+def large(amount: float = 1) -> bytes:
+    """A model with 2 MB of weights, an element of which it adds."""
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
+m (float[n] x) => (float[n] y) <int64 five = {5}> {
+  count = Size (x)
+  first = Sub (count, five)
+  c = Gather (weights, first)
+  y = Add (x, c)
+}""")
+    weights = np.arange(1 << 19, dtype=np.float32) + np.float32(amount)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "weights"))
+    return model.SerializeToString()
+
+
+def bytes_read() -> int:
+    """What this process has read so far, of pages that are in memory, too."""
+    (line,) = [one for one in Path("/proc/self/io").read_text().splitlines() if "rchar" in one]
+    return int(line.split()[1])
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_large_entries_are_read_once(cache, strict):
+    data, least = large(), 1 << 21
+    assert not is_hit(run(data))
+    # As a model's file, one that has just been written is read again.
+    begin = bytes_read()
+    assert is_hit(run(data))
+    assert bytes_read() - begin > least
+    time.sleep(2.2)
+    assert is_hit(run(data))
+    begin = bytes_read()
+    assert is_hit(run(data, strict_cache=strict))
+    assert (bytes_read() - begin > least) == strict
+    # One that was damaged has another time.
+    (entry,) = entries(cache)
+    damaged = bytearray(entry.read_bytes())
+    damaged[len(damaged) // 2] ^= 0x40
+    entry.unlink()
+    entry.write_bytes(damaged)
+    entry.chmod(0o600)
+    assert not is_hit(run(data))
+
+
+def test_large_entries_that_were_used_stay(cache, monkeypatch):
+    for amount in range(3):
+        run(large(amount), amount)
+    time.sleep(2.2)
+    for _ in range(2):
+        assert is_hit(run(large(0), 0))
+    size = sum(p.stat().st_size for p in entries(cache))
+    monkeypatch.setenv("LOOPC_CACHE_SIZE", str(size + 2000))
+    run(large(9), 9)
+    assert len(entries(cache)) == 3
+    assert is_hit(run(large(0), 0))
+    assert not is_hit(run(large(1), 1))
+
+
 def test_sixteen_processes_at_once(tmp_path, cache):
     model = tmp_path / "model.onnx"
     model.write_bytes(shift(3))

@@ -153,7 +153,7 @@ protected:
 TEST_F(CacheFiles, KeepsAndFinds) {
   loopc_diagnostics said;
   Hash key = hashOf("key");
-  EXPECT_FALSE(cache->find(key, said));
+  EXPECT_FALSE(cache->find(key, /*isStrict=*/false, said));
   WorkFolder work = cache->makeWorkFolder();
   ASSERT_TRUE(work);
   std::string file = work.file("model.so");
@@ -161,7 +161,7 @@ TEST_F(CacheFiles, KeepsAndFinds) {
   EntryText text = {"m", {{LOOPC_SEVERITY_WARNING, "c", "l", "m", "t"}}};
   std::string path = cache->keep(key, file, "model.onnx", text);
   ASSERT_FALSE(path.empty());
-  std::optional<Entry> entry = cache->find(key, said);
+  std::optional<Entry> entry = cache->find(key, /*isStrict=*/false, said);
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->path, path);
   EXPECT_EQ(entry->text.symbol, "m");
@@ -169,7 +169,7 @@ TEST_F(CacheFiles, KeepsAndFinds) {
   EXPECT_EQ(cache->list().at(0).name, "model.onnx");
   // One that has another key's name.
   std::filesystem::copy(path, folder + "/" + toHex(hashOf("other")) + ".so");
-  EXPECT_FALSE(cache->find(hashOf("other"), said));
+  EXPECT_FALSE(cache->find(hashOf("other"), /*isStrict=*/false, said));
   EXPECT_EQ(cache->shrink(0), 2u);
   EXPECT_TRUE(said.entries.empty());
 }
