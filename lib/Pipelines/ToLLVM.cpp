@@ -8,6 +8,7 @@
 
 #include "CommonPasses.h"
 #include "loopc/Bufferize/Passes.h"
+#include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Instrument/Passes.h"
@@ -44,18 +45,26 @@ void loopc::populateEntryPoint(PassAdder manager,
   manager.addPass(createExternalizeWeights(),
                   "behind all that looks into constants: what stays of them is "
                   "an address");
-  manager.addPass(createExpandViews(),
-                  "all views, those of the entry too, become descriptors and "
-                  "arithmetic");
-  addCleanup(manager, "arithmetic of views, which is known in most cases");
+  bool inSections = options.optLevel > 0 && options.gpu.chip.empty();
+  if (inSections)
+    manager.addPass(createCpuCutSections({.anywhere = true}),
+                    "all code of nests is there, and passes up to threads look "
+                    "at no two nests together");
   PassAdder functions = manager.nest<func::FuncOp>();
+  functions.addPass(createExpandViews(),
+                    "all views, those of the entry too, become descriptors and "
+                    "arithmetic");
+  addCleanup(functions, "arithmetic of views, which is known in most cases");
   functions.addPass(createLowerBufferCopies(),
                     "copies of what turned out to be strided views");
   functions.addPass(createConvertLinalgToNests(),
                     "what the pass before has made of copies");
-  manager.addPass(createLowerTransfers(),
-                  "vectors that go to elements apart from one another, while "
-                  "there are still loops to make");
+  functions.addPass(createLowerTransfers(),
+                    "vectors that go to elements apart from one another, while "
+                    "there are still loops to make");
+  if (inSections)
+    manager.addPass(createCpuJoinSections(),
+                    "threads are a matter of the whole function");
 }
 
 void loopc::populateThreads(PassAdder manager, const PipelineOptions &options) {

@@ -28,10 +28,14 @@ void loopc::populateCopies(PassAdder manager, const PipelineOptions &options) {
 }
 
 void loopc::populateVectors(PassAdder manager, const PipelineOptions &options) {
+  manager.nest<func::FuncOp>().addPass(
+      createCpuTileChains(),
+      "what an iteration of a loop allocates is hoisted where "
+      "it can be; operations are linalg still");
+  manager.addPass(createCpuCutSections(),
+                  "passes from here on make most of the code; chains, which "
+                  "have several products, are one already");
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createCpuTileChains(),
-                    "what an iteration of a loop allocates is hoisted where "
-                    "it can be; operations are linalg still");
   functions.addPass(
       createCpuVectorizeContractions({.compact = options.optLevel == 1}),
       "takes sums of products, convolutions too, and what follows "
@@ -66,6 +70,8 @@ void loopc::populateShortRecurrences(PassAdder manager,
 }
 
 void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
+  manager.addPass(createCpuJoinSections(),
+                  "nests of all sections may become one");
   manager.nest<func::FuncOp>().addPass(
       createNestFuseOutermost(),
       "wants nests whose bounds are equal as values: behind the cleanup");

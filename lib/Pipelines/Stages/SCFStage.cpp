@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageErrors.h"
+#include "loopc/Codegen/CPU/Sections.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
@@ -35,6 +36,8 @@ void loopc::verifySCFStage(ModuleOp module, bool areMarksProved,
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<linalg::LinalgOp, loop::LoopOp>(op)) {
       errors.emit(op) << "is lowered here";
+    } else if (op->hasAttr(kSectionAttrName)) {
+      errors.emit(op) << "is a section of a function, and goes back to it here";
     } else if (areMarksProved) {
       return WalkResult::advance();
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {

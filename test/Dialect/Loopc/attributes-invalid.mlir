@@ -236,3 +236,12 @@ func.func @grows_never(%p: i1, %x: memref<?xf32>) -> memref<?xf32> {
   } {loopc.grows}
   return %r : memref<?xf32>
 }
+
+// -----
+
+// A section gives back what it is handed.
+
+// expected-error @below {{attribute 'loopc.section' needs the types of all arguments as those of the first results}}
+func.func private @section(%x: memref<?xf32>, %n: index) -> memref<?xf32> attributes {loopc.section} {
+  return %x : memref<?xf32>
+}

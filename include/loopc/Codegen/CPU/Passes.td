@@ -11,6 +11,44 @@
 
 include "mlir/Pass/PassBase.td"
 
+def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
+  let summary = "sections of a large block become functions for a while";
+  let description = [{
+    Passes work on functions side by side, and a model is one. A block of a
+    function, or of a branch, with much code becomes calls of functions, each
+    with a section of it (`loopc.section`), until `cpu-join-sections` puts them
+    back. A section has copies of what makes the values that it is handed, as
+    far as that only allocates or has no effect at all, and returns these: so it
+    knows of them what is known outside, and nobody takes a buffer for its own
+    that others use.
+
+    Sections end between products, with what is done on their elements, so that
+    passes which join neighbours find the same ones.
+
+    ```mlir
+    %a = memref.alloc() : memref<8x8xf32>
+    linalg.matmul ins(%x, %y) outs(%a)
+    linalg.matmul ins(%a, %z) outs(%b)
+    // becomes
+    %r:4 = call @main_section(%x, %y) ... // the last result is the buffer %a
+    call @main_section_0(%r#2, %z, %b) ...
+
+    func.func private @main_section_0(%0: memref<8x8xf32>, ...) -> (memref<8x8xf32>, ...)
+        attributes {loopc.section} {
+      %a = memref.alloc() : memref<8x8xf32>
+      linalg.matmul ins(%a, %z) outs(%b)
+      return %a, %z, %b
+    ```
+  }];
+  let options = [Option<"minOps", "min-ops", "unsigned", "8000",
+                        "operations that are worth a section, as far as can be "
+                        "guessed what linalg becomes">,
+                 Option<"anywhere", "anywhere", "bool", "false",
+                        "no pass joins neighbours: sections may end anywhere">];
+  let statistics = [Statistic<"numSections", "sections", "sections">];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def CpuFuseReductions
     : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduce rows while they are computed";
@@ -123,6 +161,17 @@ def CpuInterchangeElements
     "::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::mlir::vector::VectorDialect"];
+}
+
+def CpuJoinSections : Pass<"cpu-join-sections", "::mlir::ModuleOp"> {
+  let summary = "sections go back to their functions";
+  let description = [{
+    What `cpu-cut-sections` has made functions of takes the place of the calls.
+    The values that a section was handed replace what stood for them. Constants
+    go to the front of the function, and of equal operations of a block that
+    have no effect one is left.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
 def CpuKeepInRegisters

@@ -317,6 +317,18 @@ static LogicalResult verifyOutput(Operation *op) {
          << "constants";
 }
 
+/// Whether the first results of `op`, a function, have the types of its
+/// arguments.
+static LogicalResult verifySection(Operation *op) {
+  auto function = cast<FunctionOpInterface>(op);
+  ArrayRef<Type> given = function.getArgumentTypes();
+  if (function.getResultTypes().take_front(given.size()) == given)
+    return success();
+  return op->emitOpError() << "attribute 'loopc.section' needs the types of "
+                              "all arguments as those of "
+                              "the first results";
+}
+
 /// What the attribute `name` says of `op` beside that it stands there.
 static LogicalResult verifyMeaning(Operation *op, StringRef name) {
   if (name == kMaySkipAttrName) {
@@ -334,6 +346,8 @@ static LogicalResult verifyMeaning(Operation *op, StringRef name) {
     return verifyGrows(op);
   if (name == kOutputAttrName)
     return verifyOutput(op);
+  if (name == "loopc.section")
+    return verifySection(op);
   if (name == kDeclaredResultsAttrName)
     return verifyDeclaredResults(op);
   return success();

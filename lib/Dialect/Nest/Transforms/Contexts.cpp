@@ -10,6 +10,7 @@
 // it is known how little of a buffer's description the code reads.
 
 #include "Contexts.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
@@ -19,6 +20,28 @@
 
 using namespace mlir;
 using namespace loopc;
+
+bool loopc::isKnownButForPlace(Type type) {
+  auto buffer = dyn_cast<MemRefType>(type);
+  if (!buffer || !buffer.hasStaticShape())
+    return false;
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  // To ask for strides makes expressions of them.
+  return buffer.getLayout().isIdentity() ||
+         (succeeded(buffer.getStridesAndOffset(strides, offset)) &&
+          !ShapedType::isDynamic(offset) &&
+          llvm::none_of(strides, ShapedType::isDynamic));
+}
+
+LLVM::LLVMStructType loopc::getContextType(const LLVMTypeConverter &converter,
+                                           Type pointer, TypeRange captures) {
+  SmallVector<Type> types{pointer};
+  for (Type type : captures)
+    types.push_back(isKnownButForPlace(type) ? pointer
+                                             : converter.convertType(type));
+  return LLVM::LLVMStructType::getLiteral(pointer.getContext(), types);
+}
 
 void loopc::eraseDead(SmallVector<Value> values) {
   while (!values.empty()) {

@@ -13,7 +13,20 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+namespace mlir {
+class LLVMTypeConverter;
+} // namespace mlir
+
 namespace loopc {
+
+/// True for a buffer that is known but for where it is.
+bool isKnownButForPlace(mlir::Type type);
+
+/// The struct that hands the run and the captures over; of buffers whose shape
+/// is known the pointer.
+mlir::LLVM::LLVMStructType
+getContextType(const mlir::LLVMTypeConverter &converter, mlir::Type pointer,
+               mlir::TypeRange captures);
 
 /// Leaves of the struct that each of `calls`, of loopc_rt_parallel_for, hands
 /// over only what the function that it names reads: of a buffer the pointer and

@@ -98,59 +98,82 @@ public:
   /// was there.
   bool outline(Operation *nest) {
     bool reports = !isPlain(nest);
+    findCaptures(nest, reports);
     func::FuncOp made = makeFunction(nest, reports);
-    func::FuncOp callee = functions.add(made);
     b.setInsertionPoint(nest);
-    auto call = func::CallOp::create(b, nest->getLoc(), callee, captures);
+    auto call = func::CallOp::create(b, nest->getLoc(), made, captures);
     if (reports)
       loop::PollOp::create(b, nest->getLoc());
     else
       nest->replaceAllUsesWith(call.getResults());
-    nest->erase();
+    fill(made, nest, reports);
+    func::FuncOp callee = functions.add(made);
+    call.setCallee(callee.getName());
     return callee != made;
   }
 
 private:
-  /// Of a nest that reports: func(run, captures...) -> status.
-  func::FuncOp makeFunction(Operation *nest, bool reports) {
+  /// What `nest` uses of outside: `captures`, with the run in front if it
+  /// reports, and `constants`.
+  void findCaptures(Operation *nest, bool reports) {
     Captures found;
     found.addAll(nest);
+    constants.assign(found.constants.begin(), found.constants.end());
     captures.assign(found.values.begin(), found.values.end());
-    SmallVector<Type> results(nest->getResultTypes());
     if (reports) {
       Value run = rt::findRun(function);
       llvm::erase(captures, run);
       captures.insert(captures.begin(), run);
-      results = {b.getI32Type()};
     }
-    Location loc = nest->getLoc();
+  }
+
+  /// Of a nest that reports: func(run, captures...) -> status.
+  func::FuncOp makeFunction(Operation *nest, bool reports) {
+    SmallVector<Type> results(nest->getResultTypes());
+    if (reports)
+      results = {b.getI32Type()};
     auto type = b.getFunctionType(ValueRange(captures).getTypes(), results);
     func::FuncOp made =
-        makePrivateFunction(loc, function.getName() + "_nest", type);
-    Block *entry = made.addEntryBlock();
+        makePrivateFunction(nest->getLoc(), function.getName() + "_nest", type);
+    made.addEntryBlock();
+    if (!reports) {
+      made->setAttr(kNestAttrName, b.getUnitAttr());
+      markPrivateMemory(made, /*first=*/0, captures, nest);
+    }
+    return made;
+  }
+
+  /// The code of `made`: the nest itself, not a copy.
+  void fill(func::FuncOp made, Operation *nest, bool reports) {
+    Block *entry = &made.getBody().front();
     b.setInsertionPointToStart(entry);
     IRMapping mapping;
     mapping.map(captures, entry->getArguments());
-    for (Operation *constant : found.constants)
+    for (Operation *constant : constants)
       b.clone(*constant, mapping);
-    Operation *body = b.clone(*nest, mapping);
-    SmallVector<Value> returned(body->getResults());
-    if (reports) {
-      returned = {arith::ConstantIntOp::create(b, loc, b.getI32Type(), 0)};
-    } else {
-      made->setAttr(kNestAttrName, b.getUnitAttr());
+    nest->moveBefore(entry, entry->end());
+    nest->walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (Value inside = mapping.lookupOrNull(operand.get()))
+          operand.set(inside);
+    });
+    b.setInsertionPointToEnd(entry);
+    SmallVector<Value> returned(nest->getResults());
+    if (reports)
+      returned = {
+          arith::ConstantIntOp::create(b, nest->getLoc(), b.getI32Type(), 0)};
+    else
       // Of loops that are entered seldom.
-      markPrivateMemory(made, /*first=*/0, captures, nest);
       disableRuntimeUnrolling(made);
-    }
-    func::ReturnOp::create(b, loc, returned);
-    return made;
+    func::ReturnOp::create(b, nest->getLoc(), returned);
   }
 
   func::FuncOp function;
   OpBuilder b;
   SharedFunctions functions;
+  /// Of the nest that is being moved.
   SmallVector<Value> captures;
+  SmallVector<Operation *> constants;
 };
 
 struct OutlineNests : loopc::impl::OutlineNestsBase<OutlineNests> {

@@ -14,13 +14,16 @@
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/RT/IR/RT.h"
 #include "loopc/Support/Diagnostics.h"
+#include "loopc/Support/Remarks.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Threading.h"
 #include "llvm/ADT/Hashing.h"
 
 using namespace mlir;
@@ -244,6 +247,36 @@ func::FuncOp SharedFunctions::add(func::FuncOp made) {
   symbols.insert(made);
   others.push_back(made);
   return made;
+}
+
+SmallVector<scf::ForOp> loopc::collectParallelNests(Operation *op) {
+  struct Candidate {
+    scf::ForOp loop;
+    std::string obstacle = {};
+  };
+  SmallVector<Candidate, 0> candidates;
+  for (Region &region : op->getRegions())
+    region.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      if (!loop->hasAttr(kParallelAttrName) || loop.getNumResults() ||
+          !loop.getInductionVar().getType().isIndex())
+        return WalkResult::advance();
+      candidates.push_back({loop});
+      return WalkResult::skip();
+    });
+  parallelForEach(op->getContext(), candidates, [](Candidate &candidate) {
+    candidate.obstacle = findParallelObstacle(candidate.loop);
+  });
+  SmallVector<scf::ForOp> nests;
+  for (const Candidate &candidate : candidates) {
+    if (candidate.obstacle.empty()) {
+      nests.push_back(candidate.loop);
+      continue;
+    }
+    remarkMissed(candidate.loop->getLoc(), "Parallelize",
+                 "it does not run on several threads: " + candidate.obstacle);
+    llvm::append_range(nests, collectParallelNests(candidate.loop));
+  }
+  return nests;
 }
 
 bool loopc::fillsNewMemory(scf::ForOp nest) {

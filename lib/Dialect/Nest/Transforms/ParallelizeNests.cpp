@@ -21,6 +21,7 @@
 // for one thread. So the nests in its body are shared out, too, which happens
 // where the nest around them is not.
 
+#include "Contexts.h"
 #include "IterationNumbers.h"
 #include "WorkEmitter.h"
 #include "loopc-rt/runtime.h"
@@ -44,6 +45,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Threading.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -164,9 +166,18 @@ public:
     work.known += countStreaming(nest);
   }
 
-  /// False where there is too little work, whatever the run brings, or where
-  /// the nest would have to be there twice and `mayBeTwice` is not set.
-  bool run(bool isOneOfMany, bool mayBeTwice);
+  /// Looks at the nest. False where there is too little work, whatever the run
+  /// brings, or where the nest would have to be there twice and `mayBeTwice` is
+  /// not set. This and makeBody() change no code that is there, so that they
+  /// may be done for several nests at the same time.
+  bool analyze(bool isOneOfMany, bool mayBeTwice);
+  /// Makes the numbers of iterations in front of the nest.
+  void countAllTrips();
+  /// Makes the function of a range of iterations.
+  void makeBody();
+  /// Puts what shares the nest out in its place.
+  void finish();
+  Location getLoc() { return nest.getLoc(); }
 
 private:
   void collectLoops();
@@ -175,7 +186,6 @@ private:
   Value countTrips(scf::ForOp loop);
   func::FuncOp makeFunction(const Twine &suffix, TypeRange arguments,
                             Type result);
-  func::FuncOp makeBody();
   LLVM::LLVMFuncOp makeThunk(func::FuncOp body);
   func::FuncOp makeSharer(func::FuncOp body, bool asksForThreads);
   func::FuncOp makeTrial(func::FuncOp body);
@@ -231,6 +241,13 @@ private:
   /// What each thread has its own of.
   SmallVector<Value> privates;
   bool canFail = false;
+  /// The code asks for threads at the nest, as a call beside it is nothing.
+  bool asksForThreads = false;
+  /// It runs so long, or so seldom, that a call is nothing where a loop is
+  /// around it.
+  bool isWorthCall = false;
+  /// Of a range of iterations; in no module until all nests are prepared.
+  func::FuncOp body;
 };
 } // namespace
 
@@ -351,8 +368,8 @@ void NestParallelizer::dropPrivateMemory() {
   }
 }
 
-/// func(run, begin, end, captures...) -> status, or one that is there.
-func::FuncOp NestParallelizer::makeBody() {
+/// func(run, begin, end, captures...) -> status.
+void NestParallelizer::makeBody() {
   Captures found;
   found.addAll(nest.getOperation());
   // What the number of an iteration is divided by.
@@ -384,32 +401,7 @@ func::FuncOp NestParallelizer::makeBody() {
   // A section has the steps of a loop of the model.
   if (!findSections(nest))
     disableRuntimeUnrolling(made);
-  return shared.functions.add(made);
-}
-
-/// True for a buffer that is known but for where it is.
-static bool isKnownButForPlace(Type type) {
-  auto buffer = dyn_cast<MemRefType>(type);
-  if (!buffer || !buffer.hasStaticShape())
-    return false;
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  // To ask for strides makes expressions of them.
-  return buffer.getLayout().isIdentity() ||
-         (succeeded(buffer.getStridesAndOffset(strides, offset)) &&
-          !ShapedType::isDynamic(offset) &&
-          llvm::none_of(strides, ShapedType::isDynamic));
-}
-
-/// The struct that hands the run and the captures over; of buffers whose shape
-/// is known the pointer.
-static LLVM::LLVMStructType getContextType(LLVMTypeConverter &converter,
-                                           Type pointer, TypeRange captures) {
-  SmallVector<Type> types{pointer};
-  for (Type type : captures)
-    types.push_back(isKnownButForPlace(type) ? pointer
-                                             : converter.convertType(type));
-  return LLVM::LLVMStructType::getLiteral(pointer.getContext(), types);
+  body = made;
 }
 
 /// What loopc_rt_parallel_for calls: void(context, begin, end).
@@ -646,30 +638,38 @@ func::FuncOp NestParallelizer::makeTrial(func::FuncOp body) {
   return shared.functions.add(made);
 }
 
-bool NestParallelizer::run(bool isOneOfMany, bool mayBeTwice) {
+bool NestParallelizer::analyze(bool isOneOfMany, bool mayBeTwice) {
   if (isKnown() && work.known < minWork)
     return false;
   nest.walk([&](Operation *op) {
     canFail |= isa<loop::CheckOp, loop::PollOp, memref::AllocOp>(op);
   });
-  bool isOnce = isKnown() || work.getTotal(kGuessedTrips) >= kCallWork ||
+  isWorthCall = isKnown() || work.getTotal(kGuessedTrips) >= kCallWork ||
                 fillsNewMemory(nest);
   // In a small iteration the code knows whether there are threads.
-  bool asksForThreads = !isInLoop || isOneOfMany;
+  asksForThreads = !isInLoop || isOneOfMany;
   if (!mayBeTwice && !isKnown() &&
       work.getTotal(kGuessedTrips) < kWorthFunction)
     return false;
-  b.setInsertionPoint(nest);
   collectLoops();
+  return true;
+}
+
+void NestParallelizer::countAllTrips() {
+  b.setInsertionPoint(nest);
   for (scf::ForOp loop : loops) {
     trips.push_back(countTrips(loop));
     total = total ? b.createOrFold<arith::MulIOp>(total, trips.back())
                   : trips.back();
   }
-  func::FuncOp body = makeBody();
+}
+
+void NestParallelizer::finish() {
+  body = shared.functions.add(body);
   if (mayBeOne())
-    shared.ofOne.insert({body, true}).first->second &= isOnce;
-  if (asksForThreads || isOnce) {
+    shared.ofOne.insert({body, true}).first->second &= isWorthCall;
+  b.setInsertionPoint(nest);
+  if (asksForThreads || isWorthCall) {
     func::FuncOp sharer = makeSharer(body, asksForThreads);
     shareOrCall(body, sharer, total, asksForThreads);
     nest.erase();
@@ -677,7 +677,6 @@ bool NestParallelizer::run(bool isOneOfMany, bool mayBeTwice) {
   } else {
     shareOrStay(makeTrial(body), total);
   }
-  return true;
 }
 
 /// In front of the nest what takes its place: so much work, or so seldom, that
@@ -724,24 +723,6 @@ void NestParallelizer::shareOrStay(func::FuncOp trial, Value count) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// The outermost nests in `function` that are said to be parallel, and can be.
-static SmallVector<scf::ForOp> collectNests(func::FuncOp function) {
-  SmallVector<scf::ForOp> nests;
-  function.walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
-    if (!loop->hasAttr(kParallelAttrName) || loop.getNumResults() ||
-        !loop.getInductionVar().getType().isIndex())
-      return WalkResult::advance();
-    if (std::string why = findParallelObstacle(loop); !why.empty()) {
-      remarkMissed(loop.getLoc(), "Parallelize",
-                   "it does not run on several threads: " + why);
-      return WalkResult::advance();
-    }
-    nests.push_back(loop);
-    return WalkResult::skip();
-  });
-  return nests;
-}
-
 namespace {
 struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
   using ParallelizeNestsBase::ParallelizeNestsBase;
@@ -764,25 +745,34 @@ struct ParallelizeNests : loopc::impl::ParallelizeNestsBase<ParallelizeNests> {
     // Threads come from the run.
     if (!rt::findRun(function))
       return;
-    Operation *asked = nullptr;
-    Value threads;
+    SmallVector<scf::ForOp> nests = collectParallelNests(function);
+    if (nests.empty())
+      return;
+    auto [asked, threads] = askForThreads(shared, function);
     auto longLoops = findLongLoops(function, longLoop);
-    for (scf::ForOp nest : collectNests(function)) {
-      if (!asked)
-        std::tie(asked, threads) = askForThreads(shared, function);
-      Location loc = nest.getLoc();
-      hoistBounds(nest);
+    llvm::for_each(nests, hoistBounds);
+    std::vector<std::unique_ptr<NestParallelizer>> found(nests.size());
+    auto analyze = [&, threads = threads](size_t k) {
+      scf::ForOp nest = nests[k];
       bool isOneOfMany = longLoops.contains(
           nest->getParentOfType<LoopLikeOpInterface>().getOperation());
-      if (!NestParallelizer(shared, nest, threads, isPieceOfOnce, minWork,
-                            minPiece)
-               .run(isOneOfMany, mayBeTwice))
-        continue;
-      remarkDone(loc, "Parallelize",
+      found[k] = std::make_unique<NestParallelizer>(
+          shared, nest, threads, isPieceOfOnce, minWork, minPiece);
+      if (!found[k]->analyze(isOneOfMany, mayBeTwice))
+        found[k] = nullptr;
+    };
+    parallelFor(&getContext(), 0, nests.size(), analyze);
+    llvm::erase(found, nullptr);
+    for (auto &nest : found)
+      nest->countAllTrips();
+    parallelForEach(&getContext(), found, [](auto &nest) { nest->makeBody(); });
+    for (auto &nest : found) {
+      remarkDone(nest->getLoc(), "Parallelize",
                  "its iterations run on the threads of the run");
+      nest->finish();
       ++numParallel;
     }
-    if (asked && threads.use_empty()) {
+    if (threads.use_empty()) {
       threads.getDefiningOp()->erase();
       asked->erase();
     }

@@ -12,6 +12,7 @@
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Support/Remarks.h"
+#include "mlir/IR/Threading.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_NESTRETRACTUNPROVED
@@ -43,18 +44,46 @@ struct NestRetractUnproved
                        obstacle.op->getName().getStringRef() + "' " +
                        obstacle.why);
     });
-    getOperation().walk([&](scf::ForOp loop) {
+    // A test reads the marks of loops within, and changes nothing outside.
+    SmallVector<Nest, 0> nests = collectNests();
+    parallelForEach(&getContext(), nests, [this](Nest &nest) { test(nest); });
+    for (const Nest &nest : nests)
+      for (const auto &[loop, why] : nest.unproved) {
+        ++numRetracted;
+        remarkMissed(loop->getLoc(), "NestRetractUnproved",
+                     "its iterations are said to be independent, and that is "
+                     "not proved: " +
+                         why);
+      }
+  }
+
+private:
+  /// An outermost marked loop, and what is not proved of it and those within.
+  struct Nest {
+    scf::ForOp loop;
+    SmallVector<std::pair<Operation *, std::string>> unproved = {};
+  };
+
+  SmallVector<Nest, 0> collectNests() {
+    SmallVector<Nest, 0> nests;
+    getOperation().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) {
+      if (!loop->hasAttr(kParallelAttrName))
+        return WalkResult::advance();
+      nests.push_back({loop});
+      return WalkResult::skip();
+    });
+    return nests;
+  }
+
+  void test(Nest &nest) {
+    nest.loop.walk([&](scf::ForOp loop) {
       if (!loop->hasAttr(kParallelAttrName))
         return;
       std::string why = findObstacle(loop);
       if (why.empty())
         return;
       loop->removeAttr(kParallelAttrName);
-      ++numRetracted;
-      remarkMissed(loop.getLoc(), "NestRetractUnproved",
-                   "its iterations are said to be independent, and that is "
-                   "not proved: " +
-                       why);
+      nest.unproved.push_back({loop, std::move(why)});
     });
   }
 

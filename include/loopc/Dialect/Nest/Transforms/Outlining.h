@@ -58,6 +58,10 @@ void markPrivateMemory(mlir::func::FuncOp made, unsigned first,
                        mlir::ArrayRef<mlir::Value> captures,
                        mlir::ArrayRef<mlir::Operation *> ops);
 
+/// The outermost nests in `op` that are said to be parallel, and can be; of
+/// others a remark says why not. Threads test them side by side.
+llvm::SmallVector<mlir::scf::ForOp> collectParallelNests(mlir::Operation *op);
+
 /// True for a nest that fills memory which was allocated just for it, in the
 /// same block: a call does not count beside that.
 bool fillsNewMemory(mlir::scf::ForOp nest);

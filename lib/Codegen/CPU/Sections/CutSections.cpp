@@ -1,0 +1,443 @@
+//===- CutSections.cpp - The parts of a large function side by side -------===//
+//
+// Part of the loopc project, under the Apache License v2.0 with LLVM
+// Exceptions. See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// cpu-cut-sections: a large block becomes calls of functions, each with a
+// section of it, until cpu-join-sections puts them back.
+//
+// MLIR's passes work on functions side by side, and a model is one function.
+// What a section knows of values that others make is what the passes of the
+// whole knew: their definitions are copied into it, as far as these have no
+// effect but to allocate. A section returns what it is handed, or the copies
+// that stand for that, so that nobody takes them for its own.
+//
+// Passes that join neighbouring operations shall find the same ones: a section
+// ends between what is done with one product and what another one begins with.
+
+#include "Rows/Chain.h"
+#include "loopc/Codegen/CPU/Passes.h"
+#include "loopc/Codegen/CPU/Sections.h"
+#include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace loopc {
+#define GEN_PASS_DEF_CPUCUTSECTIONS
+#include "loopc/Codegen/CPU/Passes.h.inc"
+} // namespace loopc
+
+using namespace mlir;
+using namespace loopc;
+
+/// Operations that a product and another operation of linalg become, about.
+static constexpr unsigned kOpsOfProduct = 200, kOpsOfLinalg = 40;
+/// Sections of a block at most: enough for the cores that one compiler has.
+static constexpr size_t kMostSections = 8;
+
+static unsigned countOps(Operation &op) {
+  unsigned count = 0;
+  op.walk([&](Operation *nested) {
+    auto linalg = dyn_cast<linalg::LinalgOp>(nested);
+    count += !linalg ? 1 : isProduct(linalg) ? kOpsOfProduct : kOpsOfLinalg;
+  });
+  return count;
+}
+
+static bool isConstant(Operation *op) {
+  return op->hasTrait<OpTrait::ConstantLike>();
+}
+
+namespace {
+/// What an operation of a block is for those that join neighbours.
+enum class Kind {
+  None,    ///< makes, frees or views buffers, or computes on numbers
+  Fill,    ///< gives a buffer its first elements: a number
+  Copy,    ///< or those of another one
+  Product, ///< a sum of products
+  Wall,    ///< nothing is joined with it: a loop, a branch
+  Other
+};
+
+/// A block, and where it may be cut.
+class BlockCutter {
+public:
+  explicit BlockCutter(Block &block);
+
+  /// Where sections of about equal size begin; `minOps` are worth one.
+  SmallVector<size_t> findCuts(unsigned minOps, bool anywhere) const;
+
+  ArrayRef<Operation *> getOps() const { return ops; }
+
+private:
+  bool mayCut(size_t place) const;
+  bool endsProduct(size_t place) const;
+  bool beginsProduct(size_t place, bool copies) const;
+  bool isLeftAlone(memref::AllocOp alloc, size_t place) const;
+
+  Block &block;
+  SmallVector<Operation *> ops;
+  SmallVector<Kind> kinds;
+  SmallVector<unsigned> counts;
+  llvm::DenseMap<Operation *, size_t> places;
+  SmallVector<memref::AllocOp> allocs;
+};
+
+/// Moves a section of a block into a function.
+class Section {
+public:
+  explicit Section(ArrayRef<Operation *> ops)
+      : ops(ops), block(ops.front()->getBlock()) {
+    findBorder();
+  }
+
+  /// True if all buffers that it is handed are allocated, or arguments of the
+  /// function itself: what a loop or a branch gives may be any buffer that was
+  /// there before, and as an argument it would seem to be another one.
+  bool knowsBuffers() const;
+
+  /// Makes the function and calls it in the place of the operations.
+  func::FuncOp outline(StringRef name, SymbolTable &symbols);
+
+private:
+  bool isInside(Value value) const;
+  void capture(Value value);
+  void findBorder();
+
+  ArrayRef<Operation *> ops;
+  Block *block;
+  llvm::SmallPtrSet<Operation *, 32> inside;
+  llvm::SetVector<Operation *> constants;
+  /// What is handed over, each behind those that it is made of.
+  llvm::SetVector<Value> captures;
+  SmallVector<Value> results;
+};
+
+struct CpuCutSections : loopc::impl::CpuCutSectionsBase<CpuCutSections> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
+    for (func::FuncOp function : present)
+      if (!function.isExternal())
+        cut(function.getBody().front(), function, symbols);
+  }
+
+private:
+  /// Branches first, of which a model may have one around all of it.
+  void cut(Block &block, func::FuncOp function, SymbolTable &symbols) {
+    for (auto branch : block.getOps<scf::IfOp>())
+      if (countOps(*branch) >= 2 * minOps)
+        for (Region &region : branch->getRegions())
+          if (!region.empty())
+            cut(region.front(), function, symbols);
+    BlockCutter cutter(block);
+    SmallVector<size_t> cuts = cutter.findCuts(minOps, anywhere);
+    if (cuts.size() < 2)
+      return;
+    // The last one first: what makes the values that it is handed is then
+    // still there.
+    ArrayRef<Operation *> ops = cutter.getOps();
+    for (size_t begin : llvm::reverse(cuts)) {
+      Section section(ops.drop_front(begin));
+      ops = ops.take_front(begin);
+      if (!anywhere && !section.knowsBuffers())
+        continue;
+      section.outline(function.getName(), symbols);
+      ++numSections;
+    }
+  }
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Where sections end
+//===----------------------------------------------------------------------===//
+
+/// True for a copy of elements as they are.
+static bool isCopy(linalg::GenericOp op) {
+  return op.getNumReductionLoops() == 0 && op.getNumDpsInputs() == 1 &&
+         op.getNumDpsInits() == 1 &&
+         op.getBody()->getTerminator()->getOperand(0) ==
+             op.getBody()->getArgument(0);
+}
+
+static Kind kindOf(Operation *op) {
+  if (isa<memref::AllocOp, memref::DeallocOp, loop::CheckOp>(op) ||
+      isViewOp(op))
+    return Kind::None;
+  if (isa<linalg::FillOp>(op))
+    return Kind::Fill;
+  if (isa<memref::CopyOp>(op))
+    return Kind::Copy;
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
+    if (isProduct(linalg))
+      return Kind::Product;
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    return generic && isCopy(generic) ? Kind::Copy : Kind::Other;
+  }
+  if (op->getNumRegions() != 0)
+    return Kind::Wall;
+  return isMemoryEffectFree(op) ? Kind::None : Kind::Other;
+}
+
+BlockCutter::BlockCutter(Block &block) : block(block) {
+  for (Operation &op : block.without_terminator()) {
+    if (isConstant(&op))
+      continue;
+    places[&op] = ops.size();
+    ops.push_back(&op);
+    kinds.push_back(kindOf(&op));
+    counts.push_back(countOps(op));
+    if (auto alloc = dyn_cast<memref::AllocOp>(op))
+      allocs.push_back(alloc);
+  }
+}
+
+/// True if what is before `place` is a product, with what is done on its
+/// elements, or a wall.
+bool BlockCutter::endsProduct(size_t place) const {
+  auto findBefore = [&](size_t from) {
+    while (from > 0 && kinds[from - 1] == Kind::None)
+      --from;
+    return from;
+  };
+  size_t last = findBefore(place);
+  if (last == 0)
+    return false;
+  Kind kind = kinds[last - 1];
+  if (kind == Kind::Product || kind == Kind::Wall)
+    return true;
+  auto next = dyn_cast<linalg::GenericOp>(ops[last - 1]);
+  if (!next || kind != Kind::Other || next.getNumReductionLoops() != 0)
+    return false;
+  size_t before = findBefore(last - 1);
+  if (before == 0 || kinds[before - 1] != Kind::Product)
+    return false;
+  auto product = cast<linalg::LinalgOp>(ops[before - 1]);
+  Value sums = getViewRoot(product.getDpsInits()[0]);
+  return llvm::any_of(next.getDpsInputs(),
+                      [&](Value input) { return getViewRoot(input) == sums; });
+}
+
+/// True if what comes from `place` on is a product, behind what its operands
+/// are filled with, or a wall; with `copies` these may be copies.
+bool BlockCutter::beginsProduct(size_t place, bool copies) const {
+  while (place < ops.size() &&
+         (kinds[place] == Kind::None || kinds[place] == Kind::Fill ||
+          (copies && kinds[place] == Kind::Copy)))
+    ++place;
+  return place < ops.size() &&
+         (kinds[place] == Kind::Product || kinds[place] == Kind::Wall);
+}
+
+static bool isWrite(OpOperand &use) {
+  if (auto linalg = dyn_cast<linalg::LinalgOp>(use.getOwner()))
+    return linalg.isDpsInit(&use);
+  auto copy = dyn_cast<memref::CopyOp>(use.getOwner());
+  return copy && &use == &copy.getTargetMutable();
+}
+
+/// True for what nothing is looked for beyond.
+static bool stopsSearch(Operation *op) {
+  return !isMemoryEffectFree(op) &&
+         !isa<memref::AllocOp, memref::DeallocOp, linalg::LinalgOp, scf::ForOp>(
+             op);
+}
+
+/// True if nothing that uses `alloc` behind `place` is joined with what uses it
+/// before.
+bool BlockCutter::isLeftAlone(memref::AllocOp alloc, size_t place) const {
+  std::optional<size_t> lastWriter, lastReader, first;
+  bool isWritten = false;
+  OpOperand *firstUse = nullptr;
+  SmallVector<Value> open{alloc.getResult()};
+  while (!open.empty())
+    for (OpOperand &use : open.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      for (Value result : user->getResults())
+        if (getViewSource(result) == use.get())
+          open.push_back(result);
+      if (isViewOp(user) || isa<memref::DeallocOp, memref::DimOp>(user))
+        continue;
+      Operation *op = block.findAncestorOpInBlock(*user);
+      auto found = op ? places.find(op) : places.end();
+      if (found == places.end())
+        continue;
+      size_t at = found->second;
+      bool writes = isWrite(use);
+      isWritten |= at < place;
+      if (at < place)
+        (writes ? lastWriter : lastReader) =
+            std::max((writes ? lastWriter : lastReader).value_or(at), at);
+      else if (!first || at < *first)
+        std::tie(first, firstUse) = std::pair(at, &use);
+    }
+  if (!isWritten || !first)
+    return true;
+  auto user = dyn_cast<linalg::LinalgOp>(firstUse->getOwner());
+  if (llvm::is_contained({Kind::Wall, Kind::Fill, Kind::Copy}, kinds[*first]))
+    return true;
+  // What sums begin with is looked for up to an operation that is no part of
+  // linalg.
+  if (kinds[*first] == Kind::Product)
+    return (user && user.isDpsInput(firstUse)) ||
+           llvm::any_of(ArrayRef(ops).slice(lastWriter.value_or(0),
+                                            place - lastWriter.value_or(0)),
+                        stopsSearch);
+  // Elements that others have read since, or a product stands between.
+  if (lastReader && (!lastWriter || *lastReader > *lastWriter))
+    return true;
+  return llvm::any_of(
+      ArrayRef(kinds).slice(lastWriter.value_or(0) + 1,
+                            place - lastWriter.value_or(0) - 1),
+      [](Kind kind) { return kind == Kind::Product || kind == Kind::Wall; });
+}
+
+bool BlockCutter::mayCut(size_t place) const {
+  // Rows are joined with rows, and copies with them, but for those that stand
+  // behind a product.
+  if (!beginsProduct(place, /*copies=*/false) &&
+      !(endsProduct(place) && beginsProduct(place, /*copies=*/true)))
+    return false;
+  // What frees the operands of the one stays behind it.
+  if (isa<memref::DeallocOp>(ops[place]))
+    return false;
+  return llvm::all_of(allocs, [&](memref::AllocOp alloc) {
+    return places.lookup(alloc) >= place || isLeftAlone(alloc, place);
+  });
+}
+
+SmallVector<size_t> BlockCutter::findCuts(unsigned minOps,
+                                          bool anywhere) const {
+  uint64_t total = llvm::sum_of(counts, uint64_t(0));
+  size_t most = std::min<size_t>(total / std::max(minOps, 1U), kMostSections);
+  SmallVector<size_t> cuts{0};
+  uint64_t count = 0, sinceLast = 0;
+  for (size_t place = 0; place < ops.size() && cuts.size() < most; ++place) {
+    uint64_t left = most - cuts.size() + 1;
+    uint64_t wanted = (total - (count - sinceLast)) / left;
+    if (place > 0 && sinceLast >= wanted && (anywhere || mayCut(place))) {
+      cuts.push_back(place);
+      sinceLast = 0;
+    }
+    count += counts[place];
+    sinceLast += counts[place];
+  }
+  return cuts;
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+bool Section::isInside(Value value) const {
+  Operation *owner = value.getDefiningOp();
+  if (!owner)
+    owner = value.getParentBlock()->getParentOp();
+  Operation *ancestor = block->findAncestorOpInBlock(*owner);
+  return ancestor && inside.contains(ancestor);
+}
+
+/// True for what may be there twice while sections are apart.
+static bool canCopy(Operation *op) {
+  return op->getNumRegions() == 0 &&
+         (isa<memref::AllocOp>(op) || isMemoryEffectFree(op));
+}
+
+/// Adds `value`, of outside, behind what its copy is made of.
+void Section::capture(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (def && isConstant(def) && !isa<memref::GetGlobalOp>(def)) {
+    constants.insert(def);
+    return;
+  }
+  if (captures.contains(value))
+    return;
+  if (def && canCopy(def))
+    for (Value operand : def->getOperands())
+      capture(operand);
+  captures.insert(value);
+}
+
+void Section::findBorder() {
+  inside.insert(ops.begin(), ops.end());
+  for (Operation *op : ops) {
+    op->walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        if (!isInside(operand))
+          capture(operand);
+    });
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !inside.contains(block->findAncestorOpInBlock(*user));
+          }))
+        results.push_back(result);
+  }
+}
+
+bool Section::knowsBuffers() const {
+  return llvm::all_of(captures, [](Value value) {
+    if (!isa<BaseMemRefType>(value.getType()))
+      return true;
+    if (Operation *def = value.getDefiningOp())
+      return canCopy(def);
+    return isa<func::FuncOp>(value.getParentBlock()->getParentOp());
+  });
+}
+
+func::FuncOp Section::outline(StringRef name, SymbolTable &symbols) {
+  OpBuilder b(ops.front());
+  Location loc = ops.front()->getLoc();
+  SmallVector<Type> types(ValueRange(captures.getArrayRef()).getTypes());
+  SmallVector<Type> returnedTypes = types;
+  llvm::append_range(returnedTypes, ValueRange(results).getTypes());
+  auto made = func::FuncOp::create(loc, (name + "_side").str(),
+                                   b.getFunctionType(types, returnedTypes));
+  made.setPrivate();
+  made->setAttr(kSectionAttrName, b.getUnitAttr());
+  symbols.insert(made);
+  auto call = func::CallOp::create(b, loc, made, captures.getArrayRef());
+  Block *entry = made.addEntryBlock();
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  for (Operation *constant : constants)
+    b.clone(*constant, mapping);
+  for (auto [k, value] : llvm::enumerate(captures)) {
+    Operation *def = value.getDefiningOp();
+    if (!def || !canCopy(def))
+      mapping.map(value, entry->getArgument(k));
+    else if (!mapping.contains(value))
+      b.clone(*def, mapping);
+  }
+  SmallVector<Value> returned;
+  for (Value value : captures)
+    returned.push_back(mapping.lookup(value));
+  llvm::append_range(returned, results);
+  for (Operation *op : ops) {
+    op->moveBefore(entry, entry->end());
+    op->walk([&](Operation *nested) {
+      for (OpOperand &operand : nested->getOpOperands())
+        if (Value known = mapping.lookupOrNull(operand.get()))
+          operand.set(known);
+    });
+  }
+  b.setInsertionPointToEnd(entry);
+  func::ReturnOp::create(b, loc, returned);
+  for (auto [k, result] : llvm::enumerate(results))
+    result.replaceUsesWithIf(call.getResult(captures.size() + k),
+                             [&](OpOperand &use) {
+                               return !made->isProperAncestor(use.getOwner());
+                             });
+  return made;
+}
