@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageErrors.h"
-#include "loopc/Codegen/CPU/Sections.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
 #include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"

@@ -30,11 +30,9 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
     linalg.matmul ins(%x, %y) outs(%a)
     linalg.matmul ins(%a, %z) outs(%b)
     // becomes
-    %r:4 = call @main_section(%x, %y) ... // the last result is the buffer %a
-    call @main_section_0(%r#2, %z, %b) ...
-
-    func.func private @main_section_0(%0: memref<8x8xf32>, ...) -> (memref<8x8xf32>, ...)
-        attributes {loopc.section} {
+    %r:3 = call @main_side(%x, %y) // the last result is the buffer %a
+    call @main_side_0(%r#2, %z, %b)
+    func.func private @main_side_0(...) -> (...) attributes {loopc.section} {
       %a = memref.alloc() : memref<8x8xf32>
       linalg.matmul ins(%a, %z) outs(%b)
       return %a, %z, %b

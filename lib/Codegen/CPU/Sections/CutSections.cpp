@@ -20,8 +20,8 @@
 
 #include "Rows/Chain.h"
 #include "loopc/Codegen/CPU/Passes.h"
-#include "loopc/Codegen/CPU/Sections.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -11,7 +11,7 @@
 // replaced by these.
 
 #include "loopc/Codegen/CPU/Passes.h"
-#include "loopc/Codegen/CPU/Sections.h"
+#include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"

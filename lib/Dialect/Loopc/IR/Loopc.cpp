@@ -16,6 +16,7 @@
 #include "loopc/Dialect/Loopc/IR/Outputs.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
+#include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -324,7 +325,8 @@ static LogicalResult verifySection(Operation *op) {
   ArrayRef<Type> given = function.getArgumentTypes();
   if (function.getResultTypes().take_front(given.size()) == given)
     return success();
-  return op->emitOpError() << "attribute 'loopc.section' needs the types of "
+  return op->emitOpError() << "attribute '" << kSectionAttrName
+                           << "' needs the types of "
                               "all arguments as those of "
                               "the first results";
 }
@@ -346,7 +348,7 @@ static LogicalResult verifyMeaning(Operation *op, StringRef name) {
     return verifyGrows(op);
   if (name == kOutputAttrName)
     return verifyOutput(op);
-  if (name == "loopc.section")
+  if (name == kSectionAttrName)
     return verifySection(op);
   if (name == kDeclaredResultsAttrName)
     return verifyDeclaredResults(op);

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LOOPC_CODEGEN_CPU_SECTIONS_H
-#define LOOPC_CODEGEN_CPU_SECTIONS_H
+#ifndef LOOPC_DIALECT_LOOPC_IR_SECTIONS_H
+#define LOOPC_DIALECT_LOOPC_IR_SECTIONS_H
 
 #include "llvm/ADT/StringRef.h"
 
@@ -19,4 +19,4 @@ inline constexpr llvm::StringLiteral kSectionAttrName = "loopc.section";
 
 } // namespace loopc
 
-#endif // LOOPC_CODEGEN_CPU_SECTIONS_H
+#endif // LOOPC_DIALECT_LOOPC_IR_SECTIONS_H
