@@ -77,9 +77,9 @@ static Value equalTo(Value condition, OpFoldResult other) {
 
 /// True if `place` is number `dim` of an element: as it is, or because it is 0
 /// where the axis has one element, if `conditions` say that it has as many as
-/// the result's, `extent`. Where it is the number itself the extents need not be
-/// compared: what has those of the operation, as the branch gives it, has that
-/// element, and the operation that has fused the copy goes over no others.
+/// the result's, `extent`. Where it is the number itself the extents need not
+/// be compared: what has those of the operation, as the branch gives it, has
+/// that element, and the operation that has fused the copy goes over no others.
 static bool isPlaceIf(Value place, uint64_t dim, OpFoldResult extent,
                       const llvm::SmallSetVector<Value, 8> &conditions) {
   auto isNumber = [&](Value value) {
