@@ -77,7 +77,9 @@ static Value equalTo(Value condition, OpFoldResult other) {
 
 /// True if `place` is number `dim` of an element: as it is, or because it is 0
 /// where the axis has one element, if `conditions` say that it has as many as
-/// the result's, `extent`.
+/// the result's, `extent`. Where it is the number itself the extents need not
+/// be compared: what has those of the operation, as the branch gives it, has
+/// that element, and the operation that has fused the copy goes over no others.
 static bool isPlaceIf(Value place, uint64_t dim, OpFoldResult extent,
                       const llvm::SmallSetVector<Value, 8> &conditions) {
   auto isNumber = [&](Value value) {
@@ -195,18 +197,18 @@ ValueRange BroadcastVersions::emitSame() {
 ValueRange BroadcastVersions::emitBroadcast() {
   auto whole = cast<linalg::GenericOp>(rewriter.clone(*op));
   OpBuilder::InsertionGuard guard(rewriter);
-  llvm::SmallMapVector<Operation *, Value, 4> copies;
+  llvm::SmallSetVector<Operation *, 4> copies;
   rewriter.setInsertionPoint(whole);
   for (const auto &[number, stretch] : stretches) {
     linalg::GenericOp copying = stretch.copying;
     IRMapping mapping;
     Value copied =
         cloneFrom(rewriter, copying.getResult(0), copying->getBlock(), mapping);
-    copies.insert({copied.getDefiningOp(), whole->getOperand(number)});
     whole->setOperand(number, copied);
+    copies.insert(copied.getDefiningOp());
   }
   // An operand goes, others get other numbers.
-  for (auto [copying, original] : copies) {
+  for (Operation *copying : copies) {
     OpOperand *operand = llvm::find_singleton<OpOperand>(
         whole->getOpOperands(), [&](OpOperand &candidate, bool) {
           return candidate.get().getDefiningOp() == copying ? &candidate
@@ -215,17 +217,12 @@ ValueRange BroadcastVersions::emitBroadcast() {
     rewriter.setInsertionPoint(whole);
     FailureOr<linalg::ElementwiseOpFusionResult> fused =
         linalg::fuseElementwiseOps(rewriter, operand);
-    auto next =
-        succeeded(fused) ? cast<linalg::GenericOp>(fused->fusedOp) : whole;
+    if (failed(fused))
+      continue;
+    auto next = cast<linalg::GenericOp>(fused->fusedOp);
     // Where no other operand has an extent the copy is a result, too.
-    if (next != whole && next.getNumResults() != whole.getNumResults()) {
+    if (next.getNumResults() != whole.getNumResults()) {
       rewriter.eraseOp(next);
-      next = whole;
-    }
-    // What is not fused stays the operand that it was: a copy of what has the
-    // extents that the condition asks about may have others along other axes.
-    if (next == whole) {
-      rewriter.replaceOp(copying, original);
       continue;
     }
     rewriter.eraseOp(whole);

@@ -89,12 +89,16 @@ def loops_that_pick(count: int) -> onnx.ModelProto:
 
 
 def test_equal_sections_are_compiled_once(tmp_path: pathlib.Path) -> None:
-    """Code of any number of equal loops has few functions, though each loop has its messages."""
+    """Code of any number of equal loops has few functions, though each loop has its messages.
+
+    Sections whose loops each have numbers of their own beside these are too different to be shared:
+    of loops that pick there is one for each eight.
+    """
     file = tmp_path / "model.mlir"
     few, many = (sections(GROWING["loops_in_a_row"](count, "N"), file) for count in (48, 96))
     assert 1 <= few <= 6
     assert 1 <= many <= 6
-    assert 1 <= sections(loops_that_pick(48), file) <= 6
+    assert 1 <= sections(loops_that_pick(48), file) <= 48 // 8
     # So has code without loops of its own.
     assert 1 <= sections(GROWING["slices_of_any_rank"](192, "N"), file) <= 6
 

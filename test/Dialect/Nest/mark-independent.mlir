@@ -1,4 +1,5 @@
 // RUN: loopc-opt %s --nest-mark-independent --nest-retract-unproved | FileCheck %s
+// RUN: loopc-opt %s --nest-mark-independent | FileCheck %s --check-prefix=MARK
 // RUN: loopc-opt %s --loopc-set-target=chip=sm_80 --nest-mark-independent | FileCheck %s --check-prefix=KERNEL
 
 // A loop that only collects is a map: what it needs is each iteration's own.
@@ -91,5 +92,28 @@ func.func @depend(%x: memref<?x64xf32>, %n: index) {
       memref.store %0, %x[%i, %j] : memref<?x64xf32>
     }
   }
+  return
+}
+
+// An iteration reads what another one has left, though the buffer is marked: it
+// may be private to iterations of other loops.
+// MARK-LABEL: func.func @marked_already(
+// MARK-NOT: loopc.parallel
+// MARK: return
+func.func @marked_already(%x: memref<4096xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %c4096 = arith.constant 4096 : index
+  %row = memref.alloc() {loopc.private} : memref<64xf32>
+  scf.for %i = %c0 to %c4096 step %c1 {
+    %0 = memref.load %row[%c0] : memref<64xf32>
+    memref.store %0, %x[%i] : memref<4096xf32>
+    scf.for %j = %c0 to %c64 step %c1 {
+      %1 = math.exp %0 : f32
+      memref.store %1, %row[%j] : memref<64xf32>
+    }
+  }
+  memref.dealloc %row : memref<64xf32>
   return
 }

@@ -114,10 +114,11 @@ struct NestMarkIndependent
     markParallel(loop);
     SmallVector<memref::AllocOp> marked;
     auto isPrivate = [&](memref::AllocOp alloc) {
-      if (alloc->hasAttr(kPrivateAttrName))
-        return true;
-      alloc->setAttr(kPrivateAttrName, UnitAttr::get(&getContext()));
-      marked.push_back(alloc);
+      // What is marked already may be private to iterations of another loop.
+      if (!alloc->hasAttr(kPrivateAttrName)) {
+        alloc->setAttr(kPrivateAttrName, UnitAttr::get(&getContext()));
+        marked.push_back(alloc);
+      }
       return !findPrivateObstacle(alloc);
     };
     std::string why = llvm::all_of(scratch, isPrivate)
