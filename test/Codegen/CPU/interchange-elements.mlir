@@ -178,3 +178,35 @@ func.func @complex(%n: i64, %a0: tensor<8xf32>, %z: complex<f32>) -> tensor<8xf3
   }
   return %r : tensor<8xf32>
 }
+
+// Rows of an open number of elements: where these are one vector, they stay in
+// registers, and rows that iterations read and write are read and written as
+// they lie. More of them stay as they are.
+// CHECK-LABEL: func @narrow(
+// CHECK: %[[COUNT:.*]] = arith.muli %[[D:.*]], %{{.*}} : index
+// CHECK: %[[IS:.*]] = arith.cmpi sle, %[[COUNT]], %c8
+// CHECK: scf.if %[[IS]]
+// CHECK: loop.loop {{.*}} carried(%{{.*}} = %{{.*}} : vector<8xf32>, %{{.*}} = %{{.*}} : tensor<?x2x?xf32>)
+// CHECK: vector.transfer_read
+// CHECK: vector.transfer_write
+// CHECK: } else {
+// CHECK: loop.loop {{.*}} carried(%{{.*}} = %{{.*}} : tensor<2x?xf32>, %{{.*}} = %{{.*}} : tensor<?x2x?xf32>)
+func.func @narrow(%n: i64, %a0: tensor<2x?xf32>, %y0: tensor<?x2x?xf32>, %x: tensor<?x2x?xf32>) -> (tensor<2x?xf32>, tensor<?x2x?xf32>) {
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %a0, %c1 : tensor<2x?xf32>
+  %e = tensor.empty(%d) : tensor<2x?xf32>
+  %r:2 = loop.loop (%i : i64, %k : i1) trips(%n : i64)
+      carried(%a = %a0 : tensor<2x?xf32>, %ys = %y0 : tensor<?x2x?xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %row = tensor.extract_slice %x[%t, 0, 0] [1, 2, %d] [1, 1, 1] : tensor<?x2x?xf32> to tensor<2x?xf32>
+    %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %row : tensor<2x?xf32>, tensor<2x?xf32>) outs(%e : tensor<2x?xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %p = arith.mulf %u, %v : f32
+      linalg.yield %p : f32
+    } -> tensor<2x?xf32>
+    %all = tensor.insert_slice %y into %ys[%t, 0, 0] [1, 2, %d] [1, 1, 1] : tensor<2x?xf32> into tensor<?x2x?xf32>
+    loop.yield while(%k : i1) carried(%y, %all : tensor<2x?xf32>, tensor<?x2x?xf32>)
+  }
+  return %r#0, %r#1 : tensor<2x?xf32>, tensor<?x2x?xf32>
+}

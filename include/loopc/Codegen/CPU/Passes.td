@@ -116,7 +116,8 @@ def CpuInterchangeElements
     the iterations the loop inside: the tile, a few vectors, stays in registers.
     The loop must have a trip count and no condition, and what it computes must
     not be able to fail. A rest that is no whole tile is read and written under
-    a mask.
+    a mask. Where iterations read or write rows of an open number of elements,
+    there is a version for rows of one vector at most.
 
     ```mlir
     %r = loop.loop ... trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
@@ -126,7 +127,6 @@ def CpuInterchangeElements
       %v0 = vector.transfer_read %x0[%at] : tensor<?xf32>, vector<64xf32>
       %w = vector.transfer_read %c[%at] : tensor<?xf32>, vector<64xf32>
       %v1 = loop.loop ... trips(%n : i64) carried(%v = %v0 : vector<64xf32>) {
-      ...
       vector.transfer_write %v1, %o[%at] : vector<64xf32>, tensor<?xf32>
     ```
 
@@ -149,8 +149,7 @@ def CpuInterchangeElements
         vector.transfer_read %xs[%row, %t], ... %xs[%row + 15, %t]
         vector.shuffle ...
         scf.for %step = %c0 to %c16 step %c1 iter_args(%v = %s) { ... }
-        vector.shuffle ...
-        vector.transfer_write ...
+        vector.shuffle ..., vector.transfer_write ...
     ```
   }];
   let statistics = [

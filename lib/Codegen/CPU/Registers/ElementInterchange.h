@@ -57,13 +57,18 @@ bool isScalarTensor(mlir::Operation *op);
 /// Turns one loop inside out.
 class ElementInterchange : IndexEmitter {
 public:
-  ElementInterchange(mlir::IRRewriter &rewriter, LoopOp loop, CpuModel cpu)
+  /// `narrow`: all elements are one vector at most.
+  ElementInterchange(mlir::IRRewriter &rewriter, LoopOp loop, CpuModel cpu,
+                     bool narrow = false)
       : IndexEmitter(loop.getLoc(), rewriter), rewriter(rewriter), loop(loop),
-        cpu(cpu) {}
+        cpu(cpu), narrow(narrow) {}
 
   /// Why the loop stays as it is; "" where it can be interchanged.
   std::string match();
   bool hasColumns() const { return columns; }
+  /// True where only a version for one vector of elements is turned inside out.
+  bool needsNarrowVersion() const { return rows && !columns && !narrow; }
+  LoopOp makeNarrowVersion();
   void rewrite();
 
 private:
@@ -95,7 +100,8 @@ private:
                              llvm::ArrayRef<mlir::OpFoldResult> offsets,
                              llvm::ArrayRef<std::optional<unsigned>> axes);
   bool readSlice(mlir::tensor::ExtractSliceOp slice, mlir::AffineMap map);
-  void findColumns();
+  void findLayouts();
+  bool mayBeNarrow();
   void planTile();
   std::optional<int64_t> slope(mlir::Value value);
   mlir::Value evaluate(mlir::Value value, mlir::IRMapping &mapping);
@@ -151,7 +157,10 @@ private:
   mlir::IRRewriter &rewriter;
   LoopOp loop;
   CpuModel cpu;
+  bool narrow;
   int64_t lanes = 0;
+  unsigned bits = 8;      ///< of the widest element
+  bool rows = false;      ///< an iteration reads or writes a row of a tensor
   bool columns = false;   ///< some part lies in columns
   bool flattened = false; ///< all elements are one row
   llvm::SmallVector<mlir::OpFoldResult> dims;

@@ -178,24 +178,63 @@ std::string ElementInterchange::match() {
     return why;
   if (live.empty() && outPorts.empty())
     return "nobody reads its tensors";
-  findColumns();
+  findLayouts();
   planTile();
-  bool slices = !writes.empty() || llvm::any_of(reads, [&](auto &read) {
-    return !isOutside(read.first.first);
-  });
-  if (!columns)
-    return slices ? "it reads and writes no columns" : "";
+  if (!columns) {
+    // What has few elements by its type is kept in registers as it is.
+    bool refuses = llvm::any_of(dims, llvm::IsaPred<Value>)
+                       ? rows && !mayBeNarrow()
+                       : rows || llvm::any_of(reads, [&](auto &read) {
+                           return !isOutside(read.first.first);
+                         });
+    return refuses ? "it reads and writes no columns" : "";
+  }
   for (Operation *user : loop.getConditionArg().getUsers())
     if (!isa<YieldOp>(user))
       return "its body reads the condition";
   return lanes < 2 ? "its elements are as wide as a vector" : "";
 }
 
-void ElementInterchange::findColumns() {
+/// True where a version for one vector of elements has its place: outside of
+/// other loops, and not where code is to be small.
+bool ElementInterchange::mayBeNarrow() {
+  return narrow ||
+         (!loop->getParentOfType<LoopOp>() && !loop->hasAttr(kColdAttrName));
+}
+
+/// scf.if (the elements are one vector at most) { a copy } else { the loop };
+/// returns the copy. Long rows stay inside of the iterations that read them;
+/// of a short one the state would be stored and read again in each of them.
+LoopOp ElementInterchange::makeNarrowVersion() {
+  b.setInsertionPoint(loop);
+  Value count = arith::ConstantIndexOp::create(b, 1);
+  for (OpFoldResult dim : dims)
+    count = b.createOrFold<arith::MulIOp>(
+        count, getValueOrCreateConstantIndexOp(b, loop.getLoc(), dim));
+  Value isNarrow = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::sle, count,
+      arith::ConstantIndexOp::create(b, cpu.lanesOf(bits)));
+  auto branch = scf::IfOp::create(b, loop.getResultTypes(), isNarrow,
+                                  /*withElseRegion=*/true);
+  rewriter.replaceAllUsesWith(loop.getResults(), branch.getResults());
+  b.setInsertionPointToStart(branch.thenBlock());
+  auto copy = cast<LoopOp>(b.clone(*loop));
+  scf::YieldOp::create(b, copy.getResults());
+  b.setInsertionPointToStart(branch.elseBlock());
+  auto yield = scf::YieldOp::create(b, loop.getResults());
+  rewriter.moveOpBefore(loop, yield);
+  return copy;
+}
+
+/// Whether iterations read or write columns, and whether rows.
+void ElementInterchange::findLayouts() {
   auto isColumn = [](auto &entry) {
     return entry.second.layout == Layout::Columns;
   };
   columns = llvm::any_of(reads, isColumn) || llvm::any_of(writes, isColumn);
+  rows = !writes.empty() || llvm::any_of(reads, [&](auto &read) {
+    return !isOutside(read.first.first) && read.second.layout == Layout::Rows;
+  });
 }
 
 /// True for what is an element for each element of the space.
@@ -378,7 +417,7 @@ std::string ElementInterchange::matchOperand(linalg::GenericOp op,
 /// transposed is as wide as a vector of the widest type that the loop computes
 /// with; other tiles are as many vectors as fit into the registers.
 void ElementInterchange::planTile() {
-  unsigned bits = 8, values = kTemporaries;
+  unsigned values = kTemporaries;
   auto count = [&](Type type) {
     ++values;
     type = getElementTypeOrSelf(type);
@@ -400,10 +439,14 @@ void ElementInterchange::planTile() {
     lanes = std::min<int64_t>(cpu.lanesOf(bits), CpuModel::kSquareLanes);
     return;
   }
-  flattened = dims.size() > 1 && llvm::all_of(reads, [](auto &read) {
+  flattened = dims.size() > 1 && !rows && llvm::all_of(reads, [](auto &read) {
                 AffineMap map = read.first.second;
                 return map.isIdentity() || map.getNumResults() == 0;
               });
+  if (narrow) {
+    lanes = std::max<int64_t>(1, cpu.lanesOf(bits));
+    return;
+  }
   // Widths that are no power of two are split badly.
   unsigned unroll = llvm::bit_floor(
       std::clamp(cpu.registers / values, 1u, CpuModel::kChains));
@@ -439,8 +482,19 @@ struct CpuInterchangeElements
                  interchange.hasColumns()
                      ? "tiles of rows and iterations are transposed in "
                        "registers"
+                 : interchange.needsNarrowVersion()
+                     ? "there is a version of it for one vector of elements, "
+                       "in which these stay in registers"
                      : "all iterations of a tile of elements run in registers");
-      interchange.rewrite();
+      if (!interchange.needsNarrowVersion()) {
+        interchange.rewrite();
+      } else {
+        ElementInterchange version(rewriter, interchange.makeNarrowVersion(),
+                                   cpu, /*narrow=*/true);
+        [[maybe_unused]] std::string refused = version.match();
+        assert(refused.empty() && "a copy is as its original");
+        version.rewrite();
+      }
       ++numInterchanged;
     }
   }
