@@ -271,3 +271,61 @@ def test_dropout_of_small_floats(dtype: Any) -> None:
     for ratio, training in ((0.5, False), (0, True)):
         (got,) = run_node("Dropout", x, np.array(ratio, dtype), np.array(training), opset=22)
         np.testing.assert_array_equal(numbers(got), numbers(x))
+
+
+#: What moves elements, or takes the largest: attributes, and the other operands.
+MOVES: list[tuple[str, dict[str, Any], dict[str, list[int]]]] = [
+    ("Transpose", {"perm": [0, 2, 3, 1]}, {}),
+    ("Reshape", {}, {"shape": [0, -1, 2]}),
+    ("Flatten", {}, {}),
+    ("Unsqueeze", {}, {"axes": [1]}),
+    ("Squeeze", {}, {"axes": [0]}),
+    ("Slice", {}, {"starts": [1], "ends": [3], "axes": [1]}),
+    ("Gather", {"axis": 1}, {"indices": [3, 0, -1, 2]}),
+    ("Tile", {}, {"repeats": [1, 2, 1, 1]}),
+    ("Expand", {}, {"shape": [3, 4, 6, 8]}),
+    ("DepthToSpace", {"blocksize": 2}, {}),
+    ("SpaceToDepth", {"blocksize": 2}, {}),
+    ("MaxPool", {"kernel_shape": [3, 3], "pads": [1] * 4, "strides": [2, 2]}, {}),
+]
+
+
+@pytest.mark.parametrize("open_axes", [False, True])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8])
+@pytest.mark.parametrize("op,attributes,operands", MOVES)
+def test_integers_that_are_moved(
+    op: str,
+    attributes: dict[str, Any],
+    operands: dict[str, list[int]],
+    dtype: type[np.integer[Any]],
+    open_axes: bool,
+) -> None:
+    """Quantized as before, behind a move, integers are the same; as otherwise, they are not."""
+    shape: list[str | int | None] = [1, 4, "H", "W"] if open_axes else [1, 4, 6, 8]
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    constants = {key: np.array(value) for key, value in operands.items()}
+    constants |= {"scale": np.array(0.05, np.float32), "zero": np.array(7, dtype)}
+    constants["other"] = np.array(0.07, np.float32)
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "scale", "zero"], ["f"]),
+        helper.make_node(op, ["f", *operands], ["moved"], **attributes),
+        helper.make_node("QuantizeLinear", ["moved", "scale", "zero"], ["y"]),
+        helper.make_node("DequantizeLinear", ["x", "scale", "zero"], ["g"]),
+        helper.make_node(op, ["g", *operands], ["turned"], **attributes),
+        helper.make_node("QuantizeLinear", ["turned", "other", "zero"], ["z"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "moves",
+        [helper.make_tensor_value_info("x", element, shape)],
+        [helper.make_tensor_value_info(name, element, None) for name in "yz"],
+        [onnx.numpy_helper.from_array(value, key) for key, value in constants.items()],
+    )
+    opsets = [helper.make_opsetid("", 21)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    limits = np.iinfo(dtype)
+    random = np.random.default_rng(0)
+    x = random.integers(limits.min, limits.max + 1, (1, 4, 6, 8)).astype(dtype)
+    got = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    for actual, expected in zip(got, ReferenceEvaluator(model).run(None, {"x": x}), strict=True):
+        np.testing.assert_array_equal(actual, expected)

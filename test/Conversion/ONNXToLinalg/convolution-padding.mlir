@@ -37,3 +37,15 @@ func.func @little_padding(%x: tensor<1x64x40x40xf32>, %w: tensor<64x64x3x3xf32>)
   %r = onnx.node "Conv"(%x, %w) since 11 {pads = array<i64: 2, 2, 2, 2>, dilations = array<i64: 2, 2>} : (tensor<1x64x40x40xf32>, tensor<64x64x3x3xf32>) -> tensor<1x64x40x40xf32>
   return %r : tensor<1x64x40x40xf32>
 }
+
+// -----
+
+// Of an open image, too, where elements are far apart and channels many.
+// CHECK-LABEL: @open_image
+// CHECK-COUNT-9: tensor.insert_slice {{.*}} tensor<1x?x?x64xf32> into tensor<1x?x?x64xf32>
+// CHECK-NOT: tensor.insert_slice
+// CHECK: return
+func.func @open_image(%x: tensor<1x128x?x?xf32>, %w: tensor<64x128x3x3xf32>) -> tensor<1x64x?x?xf32> {
+  %r = onnx.node "Conv"(%x, %w) since 11 {pads = array<i64: 12, 12, 12, 12>, dilations = array<i64: 12, 12>} : (tensor<1x128x?x?xf32>, tensor<64x128x3x3xf32>) -> tensor<1x64x?x?xf32>
+  return %r : tensor<1x64x?x?xf32>
+}

@@ -99,7 +99,8 @@ func.func @much_of_line(%x: tensor<1000xi64>) -> (tensor<300xi64>, tensor<300xi6
 // -----
 
 // CHECK-LABEL: func @much_of_open_line(
-// CHECK: %[[SORTS:.*]] = arith.cmpi ule, %{{.*}}, %c4800
+// CHECK: %[[SHARE:.*]] = arith.divui %{{.*}}, %c16
+// CHECK: %[[SORTS:.*]] = arith.cmpi ule, %[[SHARE]], %c300
 // CHECK: scf.if %[[SORTS]]
 // CHECK: tensor<256xindex>
 // CHECK: } else {

@@ -33,6 +33,10 @@ void readPartsInPlace(mlir::func::FuncOp function);
 /// integers of 8 bits, with scales that are constants, products of integers.
 void foldQuantizedProducts(mlir::Operation *root);
 
+/// Moves the integers where what DequantizeLinear yields of 8 bits is moved and
+/// then quantized as it was before.
+void moveQuantizedIntegers(mlir::Operation *root);
+
 } // namespace loopc
 
 #endif // LOOPC_LIB_CONVERSION_ONNXTOLINALG_FRAMEWORK_NODESTEPS_H

@@ -256,6 +256,7 @@ struct ConvertONNXToLinalg
     if (function.isExternal())
       return;
     dotBits = dotProducts ? getVectorUnit(function).dotBits : 0;
+    moveQuantizedIntegers(function);
     if (dotBits != 0)
       foldQuantizedProducts(function);
     readPartsInPlace(function);

@@ -176,7 +176,7 @@ static constexpr int64_t kSmallImage = 128;
 static constexpr double kMostReadOfSmall = 0.85, kMostRead = 0.8;
 /// Where the extents are not known: elements so far apart, of so many channels.
 static constexpr int64_t kFarApart = 6;
-static constexpr int64_t kManySumsOfOpen = 256;
+static constexpr int64_t kManySumsOfOpen = 128;
 
 LogicalResult Convolution::read(unsigned xInput, unsigned wInput) {
   int64_t rank = l.rank(xInput);

@@ -12,6 +12,9 @@
 //     sum of (x - a) s (w - b) t = (sum of (x - a) (w - b)) (s t)
 //
 // The left side is rounded at every step, the right side twice (docs/Numerics).
+//
+// What only moves elements, or takes the largest, and is quantized behind it as
+// its operand was before, does so with the integers.
 
 #include "Framework/DenseConstant.h"
 #include "Framework/NodeSteps.h"
@@ -22,6 +25,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -351,9 +355,95 @@ void QuantizedProducts::fold() {
     foldConv();
 }
 
+/// True for what does with quantized numbers what it does with the integers
+/// that stand for them, those of its first operand; they are in order alike.
+static bool movesElements(onnx::NodeOp node) {
+  if (!node.getDomain().empty() || node.getNumResults() != 1 ||
+      node.getInputs().empty() || !node.getResult(0).hasOneUse() ||
+      !isa<RankedTensorType>(node.getResult(0).getType()))
+    return false;
+  constexpr uint64_t kPoolsIntegers = 12;
+  return llvm::StringSwitch<bool>(node.getOpType())
+      .Cases({"Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze"}, true)
+      .Cases({"Slice", "Gather", "Expand", "Tile"}, true)
+      .Cases({"DepthToSpace", "SpaceToDepth"}, true)
+      .Case("MaxPool", node.getSinceVersion() >= kPoolsIntegers)
+      .Default(false);
+}
+
+/// True if `node` quantizes as `x` was, all elements alike: integers come back
+/// as they are, unless numbers overflow.
+static bool quantizesBack(onnx::NodeOp node, const Dequantized &x) {
+  constexpr float kMostScale = std::numeric_limits<float>::max() / 512;
+  auto scale =
+      dyn_cast_or_null<DenseFPElementsAttr>(denseConstant(node.getInputs()[1]));
+  auto size = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("block_size"));
+  if (x.axis || !scale || !scale.getElementType().isF32() ||
+      scale.getNumElements() != 1 ||
+      *scale.value_begin<float>() != x.scales[0] ||
+      !std::isnormal(x.scales[0]) || x.scales[0] < 0 ||
+      x.scales[0] > kMostScale || (size && size.getInt() != 0) ||
+      getElementTypeOrSelf(node.getResult(0)) != x.type.getElementType())
+    return false;
+  Value zero = node.getInputOrNull(2);
+  if (!zero || !x.zeroPoint || zero == x.zeroPoint)
+    return zero == x.zeroPoint;
+  DenseElementsAttr mine = denseConstant(zero),
+                    other = denseConstant(x.zeroPoint);
+  return mine && other && mine.getRawData() == other.getRawData();
+}
+
+/// Does without the numbers in front of `node`, a QuantizeLinear, where they
+/// are only moved:
+///
+///   QuantizeLinear(Transpose(DequantizeLinear(%x)))  ->  Transpose(%x)
+static void moveIntegers(onnx::NodeOp node) {
+  if (node.getOpType() != "QuantizeLinear" || !node.getDomain().empty() ||
+      node.getInputs().size() < 2)
+    return;
+  SmallVector<onnx::NodeOp> moves;
+  Value value = node.getInputs()[0];
+  while (auto from = value.getDefiningOp<onnx::NodeOp>()) {
+    // What a loop does not repeat stays outside.
+    if (!movesElements(from) || from->getBlock() != node->getBlock())
+      break;
+    moves.push_back(from);
+    value = from.getInputs()[0];
+  }
+  std::optional<Dequantized> x = readDequantized(value);
+  if (!x || moves.empty() || !quantizesBack(node, *x))
+    return;
+  Type type = moves.front().getResult(0).getType();
+  Type element = x->type.getElementType();
+  if (cast<RankedTensorType>(type).clone(element) !=
+      node.getResult(0).getType())
+    return;
+  OpBuilder b(node);
+  value = x->integers;
+  for (onnx::NodeOp move : llvm::reverse(moves)) {
+    Operation *moved = b.clone(*move);
+    moved->setOperand(0, value);
+    value = moved->getResult(0);
+    value.setType(cast<RankedTensorType>(value.getType()).clone(element));
+  }
+  node.getResult(0).replaceAllUsesWith(value);
+  node.erase();
+  for (onnx::NodeOp move : moves)
+    move.erase();
+}
+
 void loopc::foldQuantizedProducts(Operation *root) {
   SmallVector<onnx::NodeOp> nodes;
   root->walk([&](onnx::NodeOp node) { nodes.push_back(node); });
   for (onnx::NodeOp node : nodes)
     QuantizedProducts(node).fold();
+}
+
+void loopc::moveQuantizedIntegers(Operation *root) {
+  SmallVector<onnx::NodeOp> nodes;
+  root->walk([&](onnx::NodeOp node) {
+    if (node.getOpType() == "QuantizeLinear")
+      nodes.push_back(node);
+  });
+  llvm::for_each(nodes, moveIntegers);
 }

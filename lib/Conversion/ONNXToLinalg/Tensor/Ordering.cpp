@@ -489,20 +489,15 @@ TopK::Tensors TopK::line(ValueRange position, ValueRange results) {
       return isPacked ? unpack(heap) : heap;
     });
   };
-  if (!few || *few >= kMany) {
+  if (few && *few >= kMany) {
     // A line that is too short is refused.
-    Value wanted = l.asIndex(count);
-    Value isMany =
-        l.b.createOrFold<arith::CmpIOp>(IP::uge, wanted, l.index(kMany));
-    Value share =
-        l.b.createOrFold<arith::MulIOp>(wanted, l.index(kShareOfMany));
-    Value isShort = l.b.createOrFold<arith::CmpIOp>(IP::ule, extent, share);
-    Value sorts = l.b.createOrFold<arith::AndIOp>(isMany, isShort);
+    OpFoldResult share = quotient(l, extent, l.fold(kShareOfMany));
+    Value sorts = compare(l, IP::ule, share, count);
     if (std::optional<int64_t> known = getConstantIntValue(sorts))
       return *known ? sortLine(results) : inHeap();
     return choose(sorts, results, [&] { return sortLine(results); }, inHeap);
   }
-  if (!isPacked || *few > kBlock || length)
+  if (!isPacked || !few || *few > kBlock || length)
     return inHeap();
   // Later passes may know that a window is a short line.
   Value isShort = arith::CmpIOp::create(l.b, IP::ule, extent, l.index(kBlock));
