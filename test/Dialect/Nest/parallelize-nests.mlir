@@ -486,3 +486,34 @@ func.func @three(%run: !rt.run, %m: memref<?x?x?x4096xf32>, %a: index, %b: index
   } {loopc.parallel}
   return %ok : i32
 }
+
+// -----
+
+// An iteration that chooses between loops is no element of a vector: pieces do
+// not end at multiples of a vector's elements, which 56 rows have none of.
+// CHECK-LABEL: func.func private @versions_shared(
+// CHECK-NOT: arith.andi
+// CHECK: llvm.call @loopc_rt_
+func.func @versions(%run: !rt.run, %few: i1, %m: memref<56x65536xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c56 = arith.constant 56 : index
+  %c16 = arith.constant 16 : index
+  %c65536 = arith.constant 65536 : index
+  scf.for %i = %c0 to %c56 step %c1 {
+    scf.if %few {
+      scf.for %k = %c0 to %c65536 step %c1 {
+        %x = memref.load %m[%i, %k] : memref<56x65536xf32>
+        %y = arith.mulf %x, %x : f32
+        memref.store %y, %m[%i, %k] : memref<56x65536xf32>
+      }
+    } else {
+      scf.for %k = %c0 to %c65536 step %c16 {
+        %x = vector.load %m[%i, %k] : memref<56x65536xf32>, vector<16xf32>
+        %y = arith.mulf %x, %x : vector<16xf32>
+        vector.store %y, %m[%i, %k] : memref<56x65536xf32>, vector<16xf32>
+      }
+    }
+  } {loopc.parallel}
+  return
+}

@@ -12,6 +12,7 @@
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Support/CpuModel.h"
+#include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -111,9 +112,9 @@ std::optional<int64_t> Work::getKnown(int64_t limit) const {
 }
 
 bool loopc::isOfScalars(scf::ForOp loop) {
-  return llvm::none_of(loop.getBody()->getOperations(), [](Operation &op) {
-    return (op.getNumRegions() != 0 && !isa<scf::IfOp>(op)) ||
-           llvm::any_of(op.getOperandTypes(), llvm::IsaPred<VectorType>);
+  return !anyNested(loop.getBody(), [](Operation *op) {
+    return (op->getNumRegions() != 0 && !isa<scf::IfOp>(op)) ||
+           llvm::any_of(op->getOperandTypes(), llvm::IsaPred<VectorType>);
   });
 }
 
