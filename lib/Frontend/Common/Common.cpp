@@ -10,9 +10,23 @@
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace loopc;
+
+/// What there is, behind `lead`, for an error that names what is not there;
+/// empty where there is nothing.
+static std::string listNames(StringRef lead, const llvm::StringSet<> &names) {
+  SmallVector<StringRef> sorted;
+  for (StringRef name : names.keys())
+    if (!name.empty())
+      sorted.push_back(name);
+  llvm::sort(sorted);
+  if (sorted.empty())
+    return "";
+  return lead.str() + "'" + llvm::join(sorted, "', '") + "'";
+}
 
 LogicalResult loopc::checkPins(Location loc, const ShapePins &pins,
                                const llvm::StringSet<> &inputs,
@@ -21,11 +35,12 @@ LogicalResult loopc::checkPins(Location loc, const ShapePins &pins,
     if (!dims.contains(pin.getKey()))
       return loopc::emitError(loc, Diag::UnknownDim)
              << "no input of the " << what << " has a dimension '"
-             << pin.getKey() << "'";
+             << pin.getKey() << "'" << listNames("; there are: ", dims);
   for (const auto &pin : pins.shapes)
     if (!inputs.contains(pin.getKey()))
       return loopc::emitError(loc, Diag::UnknownInput)
-             << "the " << what << " has no input '" << pin.getKey() << "'";
+             << "the " << what << " has no input '" << pin.getKey() << "'"
+             << listNames("; it has: ", inputs);
   return success();
 }
 
