@@ -38,9 +38,8 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
       return %a, %z, %b
     ```
   }];
-  let options = [Option<"minOps", "min-ops", "unsigned", "8000",
-                        "operations that are worth a section, as far as can be "
-                        "guessed what linalg becomes">,
+  let options = [Option<"minOps", "min-section", "unsigned", "8000",
+                        "operations of a section, as far as can be guessed">,
                  Option<"anywhere", "anywhere", "bool", "false",
                         "no pass joins neighbours: sections may end anywhere">];
   let statistics = [Statistic<"numSections", "sections", "sections">];
