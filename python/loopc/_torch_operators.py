@@ -158,6 +158,9 @@ def _scatter_reduced(
 
     if _is_scatter_written(reduce, include_self):
         return NotImplemented
+    if x.dim() == 0:
+        rows = (x.reshape(1), 0, index.reshape(-1), source.reshape(-1), reduce)
+        return _scatter_reduced(*rows, include_self=include_self).reshape(())
     if reduce != "mean":
         x = x.scatter(dim, index, _extreme(x.dtype, reduce == "amax"))
         return x.scatter_reduce(dim, index, source, reduce)

@@ -291,8 +291,18 @@ def test_other_names_of_operators():
 
 def test_scalars_along_an_axis():
     def function(x, y):
-        norm = torch.linalg.vector_norm
-        return x.prod(0, True), y.prod(1), norm(x, 0, dim=0), norm(x, dim=-1), norm(y, 3, dim=1)
+        norm, place = torch.linalg.vector_norm, torch.tensor(0)
+        scattered = [
+            x.scatter_reduce(0, place, y[0, 0], how, include_self=False) for how in ("mean", "amax")
+        ]
+        return (
+            scattered,
+            x.prod(0, True),
+            y.prod(1),
+            norm(x, 0, dim=0),
+            norm(x, dim=-1),
+            norm(y, 3, dim=1),
+        )
 
     args = torch.tensor(-3.0), rand(2, 3)
     compare(loopc.export(Function(function), args)(*args), function(*args))
