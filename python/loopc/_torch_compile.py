@@ -19,6 +19,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 from loopc._arguments import flag
@@ -84,7 +85,7 @@ class _Compiled:
 
         self._graph = graph
         self._options = options
-        self._key_of = _addresses if freezing else _contents
+        self._key_of = _addresses if freezing else _Contents()
         self._eager = False
         self._grad_enabled = torch.is_grad_enabled
         self._versions: list[_Version] = []
@@ -226,22 +227,37 @@ def _addresses(parameters: Sequence[Any]) -> Hashable:
     return tuple(one.data_ptr() for one in parameters)
 
 
-def _contents(parameters: Sequence[Any]) -> Hashable:
+class _Contents:
     """What parameters hold: a hash of their bytes.
 
     Those that are not read for it, on another device or sparse, are told apart by the writes
     that torch counts.
     """
-    import torch
 
-    spans, others = [], []
-    for one in parameters:
-        place = one.data_ptr() if one.layout is torch.strided else 0
-        if place and one.is_cpu:
-            spans.append((place, _span(one)))
-        else:
-            others.append((id(one), place, 0 if one.is_inference() else int(one._version)))
-    return hash_memory(spans), *others
+    def __init__(self) -> None:
+        # The parameters of the last call, where they are and what is read there.
+        self._known: Sequence[Any] = ()
+        self._places: list[int] = []
+        self._spans: list[tuple[int, int]] = []
+
+    def __call__(self, parameters: Sequence[Any]) -> Hashable:
+        # A tensor at its place has its shape: torch has checked it.
+        if len(parameters) == len(self._known) and all(map(is_, parameters, self._known)):
+            if [one.data_ptr() for one in parameters] == self._places:
+                return (hash_memory(self._spans),)
+        import torch
+
+        spans, others = [], []
+        for one in parameters:
+            place = one.data_ptr() if one.layout is torch.strided else 0
+            if place and one.is_cpu:
+                spans.append((place, _span(one)))
+            else:
+                others.append((id(one), place, 0 if one.is_inference() else int(one._version)))
+        if not others:
+            self._known, self._spans = list(parameters), spans
+            self._places = [place for place, _ in spans]
+        return hash_memory(spans), *others
 
 
 def _span(tensor: Any) -> int:

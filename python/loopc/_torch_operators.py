@@ -71,6 +71,10 @@ def operator_decompositions() -> dict[Any, Callable[..., Any]]:
         aten.scatter.value_reduce: _scattered,
         aten.searchsorted.Scalar: _searched,
         aten.searchsorted.Tensor: _searched,
+        # ONNX's TopK has equal values in the order of their places.
+        aten.sort.stable: lambda x, *, stable=None, dim=-1, descending=False: x.sort(
+            dim, descending
+        ),
     }
 
 
@@ -93,6 +97,15 @@ def written_wrong(call: Any) -> Callable[..., Any] | None:
         aten.addr.default: lambda x, a, b, **how: _only_product(torch.outer(a, b), **how),
         aten.baddbmm.default: lambda x, a, b, **how: _only_product(a @ b, **how),
     }
+    # Other names of operators: torch's exporter gives these operands of two types.
+    names: dict[Any, Callable[..., Any]] = {
+        aten.divide.Tensor: aten.div.Tensor,
+        aten.multiply.Tensor: aten.mul.Tensor,
+        aten.subtract.Tensor: aten.sub.Tensor,
+        aten.true_divide.Tensor: aten.div.Tensor,
+    }
+    if call.target in names:
+        return names[call.target]
     if call.target in products:
         return products[call.target] if call.kwargs.get("beta", 1) == 0 else None
     if call.target not in (aten.linalg_vector_norm.default, aten.prod.dim_int):
@@ -145,6 +158,9 @@ def _scatter_reduced(
 
     if _is_scatter_written(reduce, include_self):
         return NotImplemented
+    if x.dim() == 0:
+        rows = (x.reshape(1), 0, index.reshape(-1), source.reshape(-1), reduce)
+        return _scatter_reduced(*rows, include_self=include_self).reshape(())
     if reduce != "mean":
         x = x.scatter(dim, index, _extreme(x.dtype, reduce == "amax"))
         return x.scatter_reduce(dim, index, source, reduce)

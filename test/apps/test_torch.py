@@ -277,10 +277,32 @@ def test_what_is_not_added_is_not_read():
     torch.testing.assert_close(got, want, equal_nan=True)
 
 
+def test_other_names_of_operators():
+    def function(x, n):
+        return (
+            torch.divide(x, n), torch.multiply(n, x), torch.subtract(x, n, alpha=2),
+            torch.true_divide(n, n + 1), x.round().sort(dim=0, descending=True, stable=True),
+            x.round().argsort(stable=True),
+        )  # fmt: skip
+
+    args = rand(5, 6), torch.arange(1, 7)
+    compare(loopc.export(Function(function), args)(*args), function(*args))
+
+
 def test_scalars_along_an_axis():
     def function(x, y):
-        norm = torch.linalg.vector_norm
-        return x.prod(0, True), y.prod(1), norm(x, 0, dim=0), norm(x, dim=-1), norm(y, 3, dim=1)
+        norm, place = torch.linalg.vector_norm, torch.tensor(0)
+        scattered = [
+            x.scatter_reduce(0, place, y[0, 0], how, include_self=False) for how in ("mean", "amax")
+        ]
+        return (
+            scattered,
+            x.prod(0, True),
+            y.prod(1),
+            norm(x, 0, dim=0),
+            norm(x, dim=-1),
+            norm(y, 3, dim=1),
+        )
 
     args = torch.tensor(-3.0), rand(2, 3)
     compare(loopc.export(Function(function), args)(*args), function(*args))

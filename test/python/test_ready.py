@@ -36,6 +36,7 @@ import pytest
 from networks import EW, Net
 
 SHIFT = '<ir_version: 8, opset_import: ["": 17]> m (float[n] x) => (float[n] y) {{ c = Constant<value = float[1] {{{}}}>() y = Add(x, c) }}'
+LARGE = '<ir_version: 8, opset_import: ["": 17]> m (float[n] x) => (float[n] y) <int64 five = {5}> { count = Size(x) first = Sub(count, five) c = Gather(weights, first) y = Add(x, c) }'
 X = np.linspace(-1, 1, 5, dtype=np.float32)
 NOBODY = 65534
 
@@ -290,14 +291,8 @@ def test_large_files_are_read_once(tmp_path, cache, monkeypatch):
 
 
 def large(amount: float = 1) -> bytes:
-    """A model with 2 MB of weights, an element of which it adds."""
-    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
-m (float[n] x) => (float[n] y) <int64 five = {5}> {
-  count = Size (x)
-  first = Sub (count, five)
-  c = Gather (weights, first)
-  y = Add (x, c)
-}""")
+    """A model with 2 MB of weights, the first of which it adds."""
+    model = onnx.parser.parse_model(LARGE)
     weights = np.arange(1 << 19, dtype=np.float32) + np.float32(amount)
     model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "weights"))
     return model.SerializeToString()
@@ -305,14 +300,13 @@ m (float[n] x) => (float[n] y) <int64 five = {5}> {
 
 def bytes_read() -> int:
     """What this process has read so far, of pages that are in memory, too."""
-    (line,) = [one for one in Path("/proc/self/io").read_text().splitlines() if "rchar" in one]
-    return int(line.split()[1])
+    return int(Path("/proc/self/io").read_text().split()[1])
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_large_entries_are_read_once(cache, strict):
     data, least = large(), 1 << 21
-    assert not is_hit(run(data))
+    run(data)
     # As a model's file, one that has just been written is read again.
     begin = bytes_read()
     assert is_hit(run(data))
@@ -322,12 +316,10 @@ def test_large_entries_are_read_once(cache, strict):
     begin = bytes_read()
     assert is_hit(run(data, strict_cache=strict))
     assert (bytes_read() - begin > least) == strict
-    # One that was damaged has another time.
-    (entry,) = entries(cache)
-    damaged = bytearray(entry.read_bytes())
-    damaged[len(damaged) // 2] ^= 0x40
+    (entry,) = entries(cache)  # one that is damaged has another time
+    changed = entry.read_bytes().replace(np.float32(77).tobytes(), b"1234", 1)
     entry.unlink()
-    entry.write_bytes(damaged)
+    entry.write_bytes(changed)
     entry.chmod(0o600)
     assert not is_hit(run(data))
 
@@ -336,8 +328,7 @@ def test_large_entries_that_were_used_stay(cache, monkeypatch):
     for amount in range(3):
         run(large(amount), amount)
     time.sleep(2.2)
-    for _ in range(2):
-        assert is_hit(run(large(0), 0))
+    assert is_hit(run(large(0), 0))
     size = sum(p.stat().st_size for p in entries(cache))
     monkeypatch.setenv("LOOPC_CACHE_SIZE", str(size + 2000))
     run(large(9), 9)
