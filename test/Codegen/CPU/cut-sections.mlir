@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s --cpu-cut-sections=min-ops=100 | FileCheck %s
-// RUN: loopc-opt %s --cpu-cut-sections=min-ops=100 --cpu-join-sections \
+// RUN: loopc-opt %s --cpu-cut-sections=min-section-ops=100 | FileCheck %s
+// RUN: loopc-opt %s --cpu-cut-sections=min-section-ops=100 --cpu-join-sections \
 // RUN:   | FileCheck %s --check-prefix=JOINED
 // RUN: loopc-opt %s --cpu-cut-sections | FileCheck %s --check-prefix=SMALL
 

@@ -22,8 +22,7 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
     knows of them what is known outside, and nobody takes a buffer for its own
     that others use.
 
-    Sections end between products, with what is done on their elements, so that
-    passes which join neighbours find the same ones.
+    They end between products, so that passes which join neighbours find these.
 
     ```mlir
     %a = memref.alloc() : memref<8x8xf32>
@@ -40,7 +39,7 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
       return %a, %z, %b
     ```
   }];
-  let options = [Option<"minOps", "min-ops", "unsigned", "8000",
+  let options = [Option<"minOps", "min-section-ops", "unsigned", "8000",
                         "operations that are worth a section, as far as can be "
                         "guessed what linalg becomes">,
                  Option<"anywhere", "anywhere", "bool", "false",
