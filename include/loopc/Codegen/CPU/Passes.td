@@ -22,8 +22,7 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
     knows of them what is known outside, and nobody takes a buffer for its own
     that others use.
 
-    Sections end between products, with what is done on their elements, so that
-    passes which join neighbours find the same ones.
+    They end between products, so that passes which join neighbours find these.
 
     ```mlir
     %a = memref.alloc() : memref<8x8xf32>
@@ -38,7 +37,7 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
       return %a, %z, %b
     ```
   }];
-  let options = [Option<"minOps", "min-section", "unsigned", "8000",
+  let options = [Option<"minOps", "min-section-ops", "unsigned", "8000",
                         "operations of a section, as far as can be guessed">,
                  Option<"anywhere", "anywhere", "bool", "false",
                         "no pass joins neighbours: sections may end anywhere">];

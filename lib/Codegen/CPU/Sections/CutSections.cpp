@@ -259,7 +259,7 @@ static bool stopsSearch(Operation *op) {
 /// before.
 bool BlockCutter::isLeftAlone(memref::AllocOp alloc, size_t place) const {
   std::optional<size_t> lastWriter, lastReader, first;
-  bool isWritten = false;
+  bool isUsedBefore = false;
   OpOperand *firstUse = nullptr;
   SmallVector<Value> open{alloc.getResult()};
   while (!open.empty())
@@ -276,14 +276,14 @@ bool BlockCutter::isLeftAlone(memref::AllocOp alloc, size_t place) const {
         continue;
       size_t at = found->second;
       bool writes = isWrite(use);
-      isWritten |= at < place;
+      isUsedBefore |= at < place;
       if (at < place)
         (writes ? lastWriter : lastReader) =
             std::max((writes ? lastWriter : lastReader).value_or(at), at);
       else if (!first || at < *first)
         std::tie(first, firstUse) = std::pair(at, &use);
     }
-  if (!isWritten || !first)
+  if (!isUsedBefore || !first)
     return true;
   auto user = dyn_cast<linalg::LinalgOp>(firstUse->getOwner());
   if (llvm::is_contained({Kind::Wall, Kind::Fill, Kind::Copy}, kinds[*first]))

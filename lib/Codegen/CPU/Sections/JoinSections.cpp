@@ -126,7 +126,8 @@ LogicalResult CpuJoinSections::join(func::CallOp call, func::FuncOp section) {
       op.erase();
   Block &outer = call->getParentOfType<func::FuncOp>().getBody().front();
   for (Operation &op : llvm::make_early_inc_range(entry))
-    if (op.hasTrait<OpTrait::ConstantLike>() || isa<memref::AllocaOp>(op))
+    if (op.hasTrait<OpTrait::ConstantLike>() ||
+        (isa<memref::AllocaOp>(op) && op.getNumOperands() == 0))
       op.moveBefore(&outer, outer.begin());
     else
       op.moveBefore(call);
