@@ -23,6 +23,38 @@ using namespace mlir;
 
 using InputOperands = RegionBranchInverseSuccessorMapping;
 
+/// The operations whose operands come to successor inputs of `op`.
+static SmallVector<Operation *> listSources(Operation *op) {
+  SmallVector<Operation *> sources{op};
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      sources.push_back(block.getTerminator());
+  return sources;
+}
+
+/// False if no region of `op` hands on a value from outside, or one that it was
+/// handed: each of its inputs that regions hand on has values of its own.
+static bool mayHaveSingleValues(Operation *op) {
+  return llvm::any_of(
+      ArrayRef(listSources(op)).drop_front(), [&](Operation *source) {
+        return llvm::any_of(source->getOperands(), [&](Value value) {
+          Operation *block = value.getParentBlock()->getParentOp();
+          return (isa<BlockArgument>(value) && block == op) ||
+                 !op->isAncestor(block);
+        });
+      });
+}
+
+/// False if nothing hands the same value on twice.
+static bool mayHaveEqualInputs(Operation *op) {
+  return llvm::any_of(listSources(op), [](Operation *source) {
+    llvm::SmallPtrSet<Value, 16> seen;
+    return llvm::any_of(source->getOperands(), [&](Value value) {
+      return !seen.insert(value).second;
+    });
+  });
+}
+
 /// The successor inputs of `op`, in its order.
 static SmallVector<Value> listInputs(RegionBranchOpInterface op,
                                      const InputOperands &operands) {
@@ -94,6 +126,8 @@ struct ForwardSingleValues : RewritePattern {
 
   LogicalResult matchAndRewrite(Operation *root,
                                 PatternRewriter &rewriter) const override {
+    if (!mayHaveSingleValues(root))
+      return failure();
     auto op = cast<RegionBranchOpInterface>(root);
     InputOperands operands;
     op.getSuccessorInputOperandMapping(operands);
@@ -127,6 +161,8 @@ struct MergeEqualInputs : RewritePattern {
 
   LogicalResult matchAndRewrite(Operation *root,
                                 PatternRewriter &rewriter) const override {
+    if (!mayHaveEqualInputs(root))
+      return failure();
     auto op = cast<RegionBranchOpInterface>(root);
     InputOperands operands;
     op.getSuccessorInputOperandMapping(operands);
