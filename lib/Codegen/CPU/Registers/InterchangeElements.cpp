@@ -491,9 +491,8 @@ struct CpuInterchangeElements
       } else {
         ElementInterchange version(rewriter, interchange.makeNarrowVersion(),
                                    cpu, /*narrow=*/true);
-        [[maybe_unused]] std::string refused = version.match();
-        assert(refused.empty() && "a copy is as its original");
-        version.rewrite();
+        if (version.match().empty())
+          version.rewrite();
       }
       ++numInterchanged;
     }
