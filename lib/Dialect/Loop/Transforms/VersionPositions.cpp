@@ -97,7 +97,14 @@ Value Positions::valueAt(Value value, Value iteration) {
   Operation *op = value.getDefiningOp();
   for (Value operand : op->getOperands())
     mapping.map(operand, valueAt(operand, iteration));
-  return rewriter.clone(*op, mapping)->getResult(0);
+  Operation *made = rewriter.clone(*op, mapping);
+  // The iteration may not be reached, and promises of its numbers not hold.
+  if (auto flags = dyn_cast<arith::ArithIntegerOverflowFlagsInterface>(made))
+    made->setAttr(
+        flags.getIntegerOverflowAttrName(),
+        arith::IntegerOverflowFlagsAttr::get(
+            rewriter.getContext(), arith::IntegerOverflowFlags::none));
+  return made->getResult(0);
 }
 
 /// The clamps that `value` depends on.

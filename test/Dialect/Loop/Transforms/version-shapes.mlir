@@ -413,9 +413,10 @@ func.func @chosen_by_data(%nt: tensor<i64>, %x: tensor<?x1xf32>, %s0: tensor<?x?
 }
 
 // Four elements at 4 * i are replaced: the value stays as long as it is if they
-// end within it in the last iteration, too.
+// end within it in the last iteration, too. That is computed whether it is
+// reached or not, so that nothing is promised of the numbers there.
 // CHECK-LABEL: func.func @positions(
-// CHECK: arith.muli %{{.*}}, %c4_i64
+// CHECK: arith.muli %{{.*}}, %c4_i64 : i64
 // CHECK: arith.cmpi sle
 // CHECK: scf.if
 // CHECK-NEXT: loop.loop
@@ -429,7 +430,7 @@ func.func @positions(%n: i64, %x0: tensor<?xf32>, %m: tensor<4xf32>) -> tensor<?
   %four = arith.constant 4 : i64
   %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {
     %d = tensor.dim %x, %c0 : tensor<?xf32>
-    %at = arith.muli %i, %four : i64
+    %at = arith.muli %i, %four overflow<nsw> : i64
     %from = arith.index_cast %at : i64 to index
     %begin = arith.minsi %from, %d : index
     %to = arith.addi %from, %c4 : index
