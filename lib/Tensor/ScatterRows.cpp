@@ -35,7 +35,11 @@ enum class Course {
   Constant,
   /// It is one more than the one before.
   Counts,
-  /// The same, within bounds, at which it stays.
+  /// The same up to a bound, or from one on, at which it stays. It is a place
+  /// itself, and no number that a place is made of: from one element to the
+  /// next it is the same, or one more, or less where a number wraps around, so
+  /// that all are neighbours if the first and the last one are as far apart as
+  /// neighbours would be.
   Held,
 };
 
@@ -76,9 +80,9 @@ Course Scatter::courseOf(Value value) {
     return Course::Constant;
   if (isa<arith::IndexCastOp>(op))
     return courseOf(op->getOperand(0));
-  bool isSum = isa<arith::AddIOp>(op);
-  if (!isSum && !isa<arith::SubIOp, arith::MinSIOp, arith::MaxSIOp,
-                     arith::MinUIOp, arith::MaxUIOp>(op))
+  bool isSum = isa<arith::AddIOp, arith::SubIOp>(op);
+  if (!isSum &&
+      !isa<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(op))
     return Course::Unknown;
   Course x = courseOf(op->getOperand(0)), y = courseOf(op->getOperand(1));
   if (y == Course::Constant && x != Course::Unknown)
@@ -87,9 +91,9 @@ Course Scatter::courseOf(Value value) {
     return Course::Unknown;
   if (x != Course::Constant || y == Course::Unknown)
     return Course::Unknown;
-  if (y == Course::Constant || isSum || isa<arith::SubIOp>(op))
+  if (y == Course::Constant || (isSum && y == Course::Counts))
     return y;
-  return Course::Held;
+  return !isSum && y == Course::Counts ? Course::Held : Course::Unknown;
 }
 
 bool Scatter::match() {

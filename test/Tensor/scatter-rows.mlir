@@ -78,3 +78,30 @@ func.func @others(%x: tensor<40xf32>, %u: tensor<8xf32>, %k: tensor<8xindex>, %a
   }
   return %t : tensor<40xf32>
 }
+
+// What is counted from a bound, and bounds of bounds, need not be neighbours if
+// the first and the last one are as far apart.
+// CHECK-LABEL: func.func @bounds(
+// CHECK-COUNT-2: scf.for
+// CHECK-NOT: tensor.insert_slice
+func.func @bounds(%x: tensor<?xf32>, %u: tensor<?xf32>, %at: index, %least: index, %most: index, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %j = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<?xf32>) {
+    %p = arith.addi %j, %at : index
+    %held = arith.minui %p, %most : index
+    %q = arith.addi %held, %least : index
+    %new = tensor.extract %u[%j] : tensor<?xf32>
+    %next = tensor.insert %new into %a[%q] : tensor<?xf32>
+    scf.yield %next : tensor<?xf32>
+  }
+  %s = scf.for %j = %c0 to %n step %c1 iter_args(%a = %r) -> (tensor<?xf32>) {
+    %p = arith.addi %j, %at : index
+    %held = arith.maxui %p, %most : index
+    %q = arith.maxsi %held, %least : index
+    %new = tensor.extract %u[%j] : tensor<?xf32>
+    %next = tensor.insert %new into %a[%q] : tensor<?xf32>
+    scf.yield %next : tensor<?xf32>
+  }
+  return %s : tensor<?xf32>
+}
