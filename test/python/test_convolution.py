@@ -160,6 +160,22 @@ def test_subnormal_weights() -> None:
         np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6, err_msg=str(scale))
 
 
+@pytest.mark.parametrize(
+    "attributes", ['auto_pad = "SAME_UPPER"', "pads = [0, 1, 0, 1]", "output_padding = [1, 0]"]
+)
+@pytest.mark.parametrize("stride", [2, 5])
+def test_transposed_window_of_one_element(stride: int, attributes: str) -> None:
+    """The stride says how large the result is where padding is chosen by it."""
+    model = onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["" : 22]>
+    one (float[N, 3, H, 1] x) => (float[n, m, h, v] y) {{
+      y = ConvTranspose <strides = [{stride}, {stride}], {attributes}> (x, w)
+    }}""")
+    random = np.random.default_rng(stride)
+    weights = random.standard_normal((3, 2, 3, 3), np.float32)
+    feeds = [random.standard_normal((n, 3, h, 1), np.float32) for n, h in ((2, 4), (1, 1))]
+    _compare(_add_weights(model, weights), feeds)
+
+
 @pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
 @pytest.mark.parametrize("shape", ["3,3,2,0", "o,i,h,w"])
 def test_windows_without_elements(op: str, shape: str) -> None:
