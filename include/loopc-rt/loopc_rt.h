@@ -199,6 +199,9 @@ typedef struct {
   size_t num_events;
   const loopc_profile_event *events;
   uint64_t num_dropped; ///< events for which there was no room
+  /// A hash of the names of the parts and of the loops that they are in: where
+  /// it is the one of another run, and not 0, so are those.
+  uint64_t key;
 } loopc_run_profile;
 
 /// How to run. Zero-initialise, set `size` to sizeof(loopc_run_options) and

@@ -137,11 +137,13 @@ char *loopc_rt_string_alloc(loopc_run *run, int64_t bytes);
 // that began the run calls these functions, and but for the first only where
 // that one said so.
 
-/// Begins the profile of a run. `names` are those of `count` parts, each
-/// terminated, `loops` for each the part that is the loop around it, or -1.
+/// Begins the profile of a run with `count` parts. `parts` has two numbers for
+/// each: the part that is the loop around it, or -1, and where in `names` its
+/// name begins, which is terminated. `key` is a hash of both.
 /// \returns 0 where nobody wants a profile.
 int32_t loopc_rt_profile_begin(loopc_run *run, const char *names,
-                               const int32_t *loops, int32_t count);
+                               const int32_t *parts, int32_t count,
+                               int64_t key);
 
 /// The time since the call before belongs to `part`, which has ended. Where it
 /// comes in pieces, `calls` is 1 for the first of them and 0 for the others.

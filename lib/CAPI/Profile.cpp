@@ -40,17 +40,12 @@ struct Part {
   int32_t loop = -1;
   bool isLoop = false;
   double seconds = 0, calls = 0, iterations = 0;
-
-  bool is(const loopc_profile_part &given, int32_t itsLoop) const {
-    return loop == itsLoop && isLoop == (given.is_loop != 0) &&
-           name == given.name;
-  }
 };
 
 struct Event {
   int32_t part; ///< -1: a whole run
+  int32_t thread;
   int64_t iteration, begin, nanoseconds;
-  int64_t thread;
 };
 } // namespace
 
@@ -59,15 +54,17 @@ struct loopc_profile {
   std::string model;
   std::vector<Part> parts;
   std::map<std::tuple<int32_t, bool, std::string>, int32_t> numbers;
-  /// What the parts of the run that was added last are here: most runs are of
-  /// one model.
+  /// What the parts of the run that was added last are here, and its key: most
+  /// runs are of one model.
   std::vector<int32_t> lastParts;
+  uint64_t lastKey = 0;
   std::vector<Event> events;
   uint64_t numRuns = 0, numDropped = 0;
   double seconds = 0;
   std::string table;
 
   int32_t findPart(const loopc_profile_part &given, int32_t loop);
+  void findParts(const loopc_run_profile &run);
   void add(const loopc_run_profile &run);
   void write(std::FILE *file) const;
   std::string makeTable() const;
@@ -85,21 +82,35 @@ int32_t loopc_profile::findPart(const loopc_profile_part &given, int32_t loop) {
   return it->second;
 }
 
+/// The key, which runtimes of earlier versions do not report.
+static uint64_t getKey(const loopc_run_profile &run) {
+  return run.size >= sizeof(loopc_run_profile) ? run.key : 0;
+}
+
+void loopc_profile::findParts(const loopc_run_profile &run) {
+  uint64_t key = getKey(run);
+  if (key && key == lastKey && run.num_parts == lastParts.size())
+    return;
+  lastKey = 0;
+  lastParts.resize(run.num_parts);
+  // Loops come before what is in them.
+  for (size_t k = 0; k < run.num_parts; ++k) {
+    int32_t loop = run.parts[k].loop;
+    lastParts[k] = findPart(run.parts[k], loop < 0 ? -1 : lastParts[loop]);
+  }
+  lastKey = key;
+}
+
 void loopc_profile::add(const loopc_run_profile &run) {
   std::lock_guard lock(mutex);
   model = run.model ? run.model : "";
   ++numRuns;
   seconds += static_cast<double>(run.nanoseconds) * 1e-9;
   numDropped += run.num_dropped;
-  // Loops come before what is in them.
-  std::vector<int32_t> &found = lastParts;
-  found.resize(run.num_parts, -1);
+  findParts(run);
   for (size_t k = 0; k < run.num_parts; ++k) {
     const loopc_profile_part &given = run.parts[k];
-    int32_t loop = given.loop < 0 ? -1 : found[given.loop];
-    if (found[k] < 0 || !parts[found[k]].is(given, loop))
-      found[k] = findPart(given, loop);
-    Part &part = parts[found[k]];
+    Part &part = parts[lastParts[k]];
     part.seconds += given.seconds;
     part.calls += given.calls;
     part.iterations += given.iterations;
@@ -109,13 +120,15 @@ void loopc_profile::add(const loopc_run_profile &run) {
   numDropped += run.num_events + 1 - taken;
   if (taken == 0)
     return;
-  // Asking the kernel takes as long as a small part.
-  static thread_local const int64_t thread = gettid();
-  events.push_back({-1, -1, run.begin, run.nanoseconds, thread});
+  // Asking the kernel takes as long as a small part, and so would copying the
+  // events now and then, divided among the runs.
+  static thread_local const int32_t thread = gettid();
+  events.reserve(kMostEvents);
+  events.push_back({-1, thread, -1, run.begin, run.nanoseconds});
   for (size_t k = 0; k + 1 < taken; ++k) {
     const loopc_profile_event &event = run.events[k];
-    events.push_back({found[event.part], event.iteration, event.begin,
-                      event.nanoseconds, thread});
+    events.push_back({lastParts[event.part], thread, event.iteration,
+                      event.begin, event.nanoseconds});
   }
 }
 
@@ -249,7 +262,7 @@ static void writeEvent(std::FILE *file, const Event &event,
   // Microseconds by their integers: a program's locale may have a comma.
   std::fprintf(
       file,
-      ",\n{\"cat\":\"%s\",\"pid\":%d,\"tid\":%" PRId64 ",\"dur\":%" PRId64
+      ",\n{\"cat\":\"%s\",\"pid\":%d,\"tid\":%" PRId32 ",\"dur\":%" PRId64
       ".%03d,\"ts\":%" PRId64 ".%03d,\"ph\":\"X\",\"name\":%s,\"args\":{%s}}",
       category.c_str(), static_cast<int>(getpid()), event.thread,
       event.nanoseconds / 1000, static_cast<int>(event.nanoseconds % 1000),

@@ -25,6 +25,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/xxhash.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_PROFILEPARTS
@@ -88,12 +89,13 @@ public:
         b(function.getLoc(), function.getContext()) {}
 
   void run();
-  unsigned getNumParts() const { return loops.size(); }
+  unsigned getNumParts() const { return parts.size() / 2; }
 
 private:
   static constexpr int32_t kNone = -1;
 
   int32_t addPart(Location loc, int32_t loop, bool isLoop);
+  int64_t makeKey() const;
   void visit(Block &block, int32_t loop, Value active);
   void visitLoop(Operation *op, int32_t loop, Value active);
   void visitIterations(Operation *op, int32_t part, Value active);
@@ -115,7 +117,8 @@ private:
   ModuleOp module;
   ImplicitLocOpBuilder b;
   std::string names;
-  SmallVector<int32_t> loops;
+  /// For each part the loop around it, and where its name begins.
+  SmallVector<int32_t> parts;
   /// Parts of one name and loop are one, but for what moved out of a loop and
   /// the loop.
   std::map<std::tuple<std::string, int32_t, bool>, int32_t> numbers;
@@ -126,13 +129,21 @@ int32_t Profiler::addPart(Location loc, int32_t loop, bool isLoop) {
   // What follows a zero would be read as the next name.
   std::string name = locationPath(loc).c_str();
   auto [it, isNew] = numbers.try_emplace({name, loop, isLoop},
-                                         static_cast<int32_t>(loops.size()));
+                                         static_cast<int32_t>(getNumParts()));
   if (isNew) {
+    parts.append({loop, static_cast<int32_t>(names.size())});
     names += name;
     names.push_back('\0');
-    loops.push_back(loop);
   }
   return it->second;
+}
+
+/// A hash of both tables, by which a reader knows the parts again; not 0.
+int64_t Profiler::makeKey() const {
+  std::string tables = names;
+  tables.append(reinterpret_cast<const char *>(parts.data()),
+                parts.size() * sizeof(int32_t));
+  return static_cast<int64_t>(llvm::xxh3_64bits(tables) | 1);
 }
 
 /// A call that answers with a number; whether that is not 0.
@@ -248,16 +259,18 @@ void Profiler::run() {
   visit(entry, kNone, placeholder);
   b.setLoc(function.getLoc());
   auto chars = LLVM::LLVMArrayType::get(b.getI8Type(), names.size());
-  auto words = LLVM::LLVMArrayType::get(b.getI32Type(), loops.size());
-  Value loopTable =
-      makeTable("loopc_profile_loops", words, b.getI32TensorAttr(loops));
+  auto words = LLVM::LLVMArrayType::get(b.getI32Type(), parts.size());
+  Value partTable =
+      makeTable("loopc_profile_parts", words, b.getI32TensorAttr(parts));
   Value nameTable =
       makeTable("loopc_profile_names", chars, b.getStringAttr(names));
   b.setInsertionPoint(placeholder);
   nameTable.getDefiningOp()->moveBefore(placeholder);
-  loopTable.getDefiningOp()->moveBefore(placeholder);
-  Value active = emitQuestion("loopc_rt_profile_begin",
-                              {nameTable, loopTable, number(getNumParts())});
+  partTable.getDefiningOp()->moveBefore(placeholder);
+  Value key = arith::ConstantIntOp::create(b, b.getI64Type(), makeKey());
+  Value active =
+      emitQuestion("loopc_rt_profile_begin",
+                   {nameTable, partTable, number(getNumParts()), key});
   placeholder.replaceAllUsesWith(active);
   placeholder.erase();
 }

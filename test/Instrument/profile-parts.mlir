@@ -1,9 +1,9 @@
 // RUN: loopc-opt %s --loopc-profile-parts | FileCheck %s
 
 // CHECK: module attributes {{.*}}loopc.profiled
-// The names and, for each part, the loop that it is in.
+// The names and, for each part, the loop that it is in and where its name begins.
 // CHECK-DAG: @loopc_profile_names("profile-parts.mlir:[[#]]:[[#]]\00profile-parts.mlir:
-// CHECK-DAG: @loopc_profile_loops(dense<[-1, 0, -1]>
+// CHECK-DAG: @loopc_profile_parts(dense<[-1, 0, 0, [[#]], -1, [[#]]]>
 
 // Behind a nest, and around a loop of the model. What takes a few instructions
 // is not told apart; an iteration is measured where the runtime says so.

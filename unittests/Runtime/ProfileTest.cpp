@@ -27,6 +27,8 @@ struct Report {
   std::vector<loopc_profile_part> parts;
   std::vector<loopc_profile_event> events;
   uint64_t numDropped = 0;
+  uint64_t key = 0;
+  const void *memory = nullptr; ///< where the parts were
 
   static void take(void *context, const loopc_run_profile *run) {
     auto &report = *static_cast<Report *>(context);
@@ -34,6 +36,9 @@ struct Report {
     report.model = run->model;
     report.seconds = static_cast<double>(run->nanoseconds) * 1e-9;
     report.numDropped = run->num_dropped;
+    report.key = run->key;
+    report.memory = run->parts;
+    report.names.clear();
     report.parts.assign(run->parts, run->parts + run->num_parts);
     report.events.assign(run->events, run->events + run->num_events);
     for (const loopc_profile_part &part : report.parts)
@@ -42,7 +47,9 @@ struct Report {
 };
 
 constexpr char kNames[] = "loop\0in it\0outside";
-constexpr int32_t kLoops[] = {-1, 0, -1};
+/// For each part the loop around it, and where its name begins.
+constexpr int32_t kParts[] = {-1, 0, 0, 5, -1, 11};
+constexpr int64_t kKey = 123;
 
 /// Keeps the processor busy for about a microsecond.
 void work() {
@@ -53,7 +60,7 @@ void work() {
 /// A loop of so many iterations with one part, and a part behind it.
 template <int kTrips> int32_t runLoop(void *context, void **, void **) {
   auto *run = static_cast<loopc_run *>(context);
-  if (!loopc_rt_profile_begin(run, kNames, kLoops, 3))
+  if (!loopc_rt_profile_begin(run, kNames, kParts, 3, kKey))
     return 0;
   loopc_rt_profile_enter(run, 0);
   for (int k = 0; k < kTrips; ++k) {
@@ -134,7 +141,7 @@ TEST(Profile, IsReportedAfterAnError) {
   Outcome outcome = runProfiled(
       [](void *context, void **, void **) {
         auto *run = static_cast<loopc_run *>(context);
-        EXPECT_TRUE(loopc_rt_profile_begin(run, kNames, kLoops, 3));
+        EXPECT_TRUE(loopc_rt_profile_begin(run, kNames, kParts, 3, kKey));
         loopc_rt_profile_enter(run, 0);
         EXPECT_TRUE(loopc_rt_profile_iteration(run, 0));
         return loopc_rt_fail(run, "failed", -1, nullptr, 0);
@@ -144,6 +151,32 @@ TEST(Profile, IsReportedAfterAnError) {
   ASSERT_EQ(report.runs, 1u);
   EXPECT_EQ(report.parts[0].iterations, 1);
   EXPECT_EQ(report.parts[1].calls, 0);
+}
+
+// A run takes the memory that the one before had, whatever is left in it.
+TEST(Profile, KeepsItsMemoryForTheNextRun) {
+  Report report;
+  EXPECT_EQ(runProfiled(&runLoop<2000>, report).status, LOOPC_OK);
+  const void *memory = report.memory;
+  size_t events = report.events.size();
+  Entry entry = [](void *context, void **, void **) {
+    auto *run = static_cast<loopc_run *>(context);
+    EXPECT_TRUE(loopc_rt_profile_begin(run, kNames, kParts, 1, kKey + 1));
+    loopc_rt_profile_mark(run, 0, 1);
+    return int32_t{0};
+  };
+  EXPECT_EQ(runProfiled(entry, report).status, LOOPC_OK);
+  EXPECT_THAT(report.names, ElementsAre("loop"));
+  EXPECT_EQ(report.key, uint64_t{kKey + 1});
+  EXPECT_FALSE(report.parts[0].is_loop);
+  EXPECT_EQ(report.parts[0].calls, 1);
+  EXPECT_EQ(report.parts[0].iterations, 0);
+  EXPECT_EQ(report.events.size(), 1u);
+  EXPECT_EQ(runProfiled(&runLoop<2000>, report).status, LOOPC_OK);
+  EXPECT_EQ(report.key, uint64_t{kKey});
+  EXPECT_EQ(report.parts[0].iterations, 2000);
+  EXPECT_GT(events, 2u);
+  EXPECT_EQ(report.memory, memory);
 }
 
 TEST(Profile, IsRefusedWhereTheModelMeasuresNothing) {
@@ -157,7 +190,7 @@ TEST(Profile, IsRefusedWhereTheModelMeasuresNothing) {
 TEST(Profile, IsNotMadeWhereNobodyWantsIt) {
   TestModel model([](void *context, void **, void **) {
     EXPECT_FALSE(loopc_rt_profile_begin(static_cast<loopc_run *>(context),
-                                        kNames, kLoops, 3));
+                                        kNames, kParts, 3, kKey));
     return int32_t{0};
   });
   model.model.flags = LOOPC_MODEL_PROFILED;

@@ -76,8 +76,9 @@ struct ProfilePart {
 
 struct Profile {
   const char *names;
-  const int32_t *loops;
-  int32_t count;
+  const int32_t *table; ///< of the parts: loopc_rt_profile_begin
+  uint64_t key;
+  int32_t count, roomForParts;
   int64_t clockBegin, clockEnd;
   uint64_t begin, end;
   uint64_t last;  ///< when the call before was
@@ -89,13 +90,74 @@ struct Profile {
   bool isStopped;
   ProfilePart *parts;           ///< behind it
   loopc_profile_part *reported; ///< behind them
+
+  /// The part that is the loop around a part, or -1.
+  int32_t getLoop(int32_t part) const { return table[2 * part]; }
+  const char *getName(int32_t part) const {
+    return names + table[2 * part + 1];
+  }
 };
 
 } // namespace loopc::rt
 
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Profiles of runs that ended, for the next ones: a short run takes about as
+/// long as it takes to get this memory and to write it for the first time.
+static Profile *keptProfiles[4];
+
+static void destroyProfile(Profile *profile) {
+  if (profile)
+    free(profile->events);
+  free(profile);
+}
+
+/// One with room for `count` parts, whatever is in it, or null.
+static Profile *takeProfile(int32_t count) {
+  for (Profile *&kept : keptProfiles) {
+    if (!__atomic_load_n(&kept, __ATOMIC_RELAXED))
+      continue;
+    Profile *profile = __atomic_exchange_n(&kept, nullptr, __ATOMIC_ACQUIRE);
+    if (profile && profile->roomForParts >= count)
+      return profile;
+    destroyProfile(profile);
+  }
+  size_t bytes =
+      sizeof(Profile) + static_cast<size_t>(count) *
+                            (sizeof(ProfilePart) + sizeof(loopc_profile_part));
+  auto *profile = static_cast<Profile *>(malloc(bytes));
+  if (profile) {
+    *profile = {};
+    profile->roomForParts = count;
+  }
+  return profile;
+}
+
+static void releaseProfile(Profile *profile) {
+  for (Profile *&kept : keptProfiles) {
+    Profile *none = nullptr;
+    if (__atomic_compare_exchange_n(&kept, &none, profile, false,
+                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+      return;
+  }
+  destroyProfile(profile);
+}
+
+/// A library that is closed leaves nothing behind.
+__attribute__((destructor)) static void freeKeptProfiles() {
+  for (Profile *&kept : keptProfiles)
+    destroyProfile(__atomic_exchange_n(&kept, nullptr, __ATOMIC_ACQUIRE));
+}
+
+//===----------------------------------------------------------------------===//
+// Measurements
+//===----------------------------------------------------------------------===//
+
 static void addEvent(Profile &profile, int32_t part, int64_t iteration,
                      uint64_t begin, uint64_t end) {
-  bool isNested = iteration >= 0 || profile.loops[part] >= 0;
+  bool isNested = iteration >= 0 || profile.getLoop(part) >= 0;
   if (profile.numEvents >= (isNested ? kMaxNestedEvents : kMaxEvents)) {
     ++profile.numDropped;
     return;
@@ -133,24 +195,28 @@ static uint64_t chooseSkipped(Profile &profile, uint64_t ticks,
 }
 
 extern "C" int32_t loopc_rt_profile_begin(loopc_run *run, const char *names,
-                                          const int32_t *loops, int32_t count) {
+                                          const int32_t *parts, int32_t count,
+                                          int64_t key) {
   if (!run->reportProfile || run->profile)
     return 0;
-  size_t bytes =
-      sizeof(Profile) + static_cast<size_t>(count) *
-                            (sizeof(ProfilePart) + sizeof(loopc_profile_part));
-  auto *profile = static_cast<Profile *>(calloc(1, bytes));
+  Profile *profile = takeProfile(count);
   if (!profile) {
     recordError(*run, LOOPC_ERROR_MEMORY, "no memory for a profile");
     return 0;
   }
-  profile->parts = reinterpret_cast<ProfilePart *>(profile + 1);
-  profile->reported =
-      reinterpret_cast<loopc_profile_part *>(profile->parts + count);
-  profile->names = names;
-  profile->loops = loops;
-  profile->count = count;
-  profile->random = 1;
+  Profile begun = {};
+  begun.names = names;
+  begun.table = parts;
+  begun.key = static_cast<uint64_t>(key);
+  begun.count = count;
+  begun.roomForParts = profile->roomForParts;
+  begun.events = profile->events;
+  begun.roomForEvents = profile->roomForEvents;
+  begun.random = 1;
+  begun.parts = reinterpret_cast<ProfilePart *>(profile + 1);
+  begun.reported = reinterpret_cast<loopc_profile_part *>(begun.parts + count);
+  memset(begun.parts, 0, static_cast<size_t>(count) * sizeof(ProfilePart));
+  *profile = begun;
   profile->clockBegin = readClock();
   profile->begin = profile->last = readTicks();
   run->profile = profile;
@@ -231,6 +297,10 @@ void loopc::rt::stopProfile(loopc_run &run) {
       leave(profile, number, profile.end);
 }
 
+//===----------------------------------------------------------------------===//
+// The report
+//===----------------------------------------------------------------------===//
+
 /// By what the ticks and the calls of a loop's parts are multiplied.
 namespace {
 struct Factors {
@@ -240,7 +310,7 @@ struct Factors {
 
 static Factors findFactors(const Profile &profile, int32_t loop) {
   Factors factors = {1, 1};
-  for (; loop >= 0; loop = profile.loops[loop]) {
+  for (; loop >= 0; loop = profile.getLoop(loop)) {
     const ProfilePart &part = profile.parts[loop];
     if (!part.measuredTicks || !part.measured)
       continue;
@@ -255,21 +325,20 @@ static Factors findFactors(const Profile &profile, int32_t loop) {
 /// Fills what is reported of the parts.
 static void describeParts(const Profile &profile, double nanoseconds) {
   loopc_profile_part *parts = profile.reported;
-  const char *name = profile.names;
   for (int32_t k = 0; k < profile.count; ++k) {
     const ProfilePart &part = profile.parts[k];
-    Factors factors = findFactors(profile, profile.loops[k]);
-    parts[k].name = name;
-    parts[k].loop = profile.loops[k];
+    Factors factors = findFactors(profile, profile.getLoop(k));
+    parts[k].name = profile.getName(k);
+    parts[k].loop = profile.getLoop(k);
+    parts[k].is_loop = 0;
     parts[k].seconds =
         static_cast<double>(part.ticks) * factors.time * nanoseconds * 1e-9;
     parts[k].calls = static_cast<double>(part.calls) * factors.calls;
     parts[k].iterations = static_cast<double>(part.iterations) * factors.calls;
-    name += strlen(name) + 1;
   }
   for (int32_t k = 0; k < profile.count; ++k)
-    if (profile.loops[k] >= 0)
-      parts[profile.loops[k]].is_loop = 1;
+    if (profile.getLoop(k) >= 0)
+      parts[profile.getLoop(k)].is_loop = 1;
 }
 
 void loopc::rt::endProfile(loopc_run &run, const char *model) {
@@ -299,8 +368,8 @@ void loopc::rt::endProfile(loopc_run &run, const char *model) {
   report.num_events = profile.numEvents;
   report.events = profile.events;
   report.num_dropped = profile.numDropped;
+  report.key = profile.key;
   run.reportProfile(run.profileContext, &report);
-  free(profile.events);
-  free(run.profile);
+  releaseProfile(run.profile);
   run.profile = nullptr;
 }
