@@ -12,6 +12,7 @@
 
 #include <cmath>
 #include <complex>
+#include <thread>
 
 using namespace loopc::test;
 using testing::HasSubstr;
@@ -84,6 +85,56 @@ TEST(Fourier, EveryLength) {
     return 0;
   });
   EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
+/// Transforms `x` forth; the compiled model's part of it.
+int32_t transformOnce(void *raw, Numbers &x) {
+  return loopc_rt_fourier(static_cast<loopc_run *>(raw),
+                          reinterpret_cast<double *>(x.data()), 1,
+                          static_cast<int64_t>(x.size()), 0);
+}
+
+// Roots of one are made once for a length and not for each call. Where a run's
+// memory is limited they are the run's.
+TEST(Fourier, TablesAreKept) {
+  Entry entry = [](void *raw, void **, void **) {
+    for (int64_t n : {512, 331, 512, 331, 96, 100, 101, 103, 107, 512}) {
+      Numbers x = makeNumbers(1, n), y = x;
+      EXPECT_EQ(transformOnce(raw, y), 0);
+      Numbers want = transformSlowly(x, 1, n, false);
+      for (size_t k = 0; k < y.size(); ++k)
+        EXPECT_LT(std::abs(y[k] - want[k]), 1e-12) << "length " << n;
+    }
+    return 0;
+  };
+  Outcome outcome = runEntry(entry);
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+  EXPECT_EQ(outcome.statistics.allocations, 0u);
+  outcome = runEntry(entry, /*memoryLimit=*/1 << 20);
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+  EXPECT_EQ(outcome.statistics.allocations, 10u);
+}
+
+TEST(Fourier, TablesOfThreadsAreTheirOwn) {
+  auto work = [] {
+    Outcome outcome = runEntry([](void *raw, void **, void **) {
+      for (int k = 0; k < 200; ++k)
+        for (int64_t n : {64, 60, 31, 37, 49, 50}) {
+          Numbers x(static_cast<size_t>(n), 1), want(x.size(), 0);
+          want[0] = static_cast<double>(n);
+          EXPECT_EQ(transformOnce(raw, x), 0);
+          for (size_t i = 0; i < x.size(); ++i)
+            EXPECT_LT(std::abs(x[i] - want[i]), 1e-12) << "length " << n;
+        }
+      return 0;
+    });
+    EXPECT_EQ(outcome.status, LOOPC_OK);
+  };
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 4; ++k)
+    threads.emplace_back(work);
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 TEST(Fourier, Nothing) {

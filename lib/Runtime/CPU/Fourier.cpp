@@ -17,6 +17,7 @@
 #include "Run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 namespace {
@@ -246,35 +247,133 @@ static int32_t forEach(loopc_run *run, Complex *data, int64_t count, int64_t n,
   return 0;
 }
 
+//===----------------------------------------------------------------------===//
+// Tables
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What transforms of one length read and write beside their data: to make it
+/// takes three times as long as one transform.
+struct alignas(64) Tables {
+  int64_t n;
+  bool isSmooth;
+  int64_t length;  ///< of the transforms that are computed
+  int64_t room;    ///< of the memory, in complex numbers
+  Complex *memory; ///< behind it, or a block of the run
+
+  explicit Tables(int64_t n)
+      : n(n), isSmooth(hasSmallFactors(n)), length(n), room(2 * n),
+        memory(nullptr) {
+    if (isSmooth)
+      return;
+    length = 1;
+    while (length < 2 * n - 1)
+      length *= 2;
+    room = 4 * length + n;
+  }
+
+  Plan getPlan() const { return {length, memory, memory + length}; }
+  Bluestein getBluestein() const {
+    Complex *next = memory + 2 * length;
+    return {n, getPlan(), next + 2 * length, next, next + length};
+  }
+  void fill() const {
+    Plan::fillRoots(memory, length);
+    if (!isSmooth)
+      getBluestein().prepare();
+  }
+};
+} // namespace
+
+/// Tables of calls that ended, for the next ones: a loop or a program often has
+/// one transform after the other.
+static Tables *keptTables[4];
+/// Which of them goes where all are taken.
+static uint32_t nextDropped;
+/// Larger ones are made for each call.
+static constexpr int64_t kMostKept = 1 << 16;
+
+/// Takes tables of `n` out of those that are kept, or returns null.
+static Tables *takeTables(int64_t n) {
+  for (Tables *&kept : keptTables) {
+    if (!__atomic_load_n(&kept, __ATOMIC_RELAXED))
+      continue;
+    Tables *tables = __atomic_exchange_n(&kept, nullptr, __ATOMIC_ACQUIRE);
+    if (tables && tables->n == n)
+      return tables;
+    Tables *none = nullptr;
+    if (tables &&
+        !__atomic_compare_exchange_n(&kept, &none, tables, false,
+                                     __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+      free(tables);
+  }
+  return nullptr;
+}
+
+static void keepTables(Tables *tables) {
+  for (Tables *&kept : keptTables) {
+    Tables *none = nullptr;
+    if (__atomic_compare_exchange_n(&kept, &none, tables, false,
+                                    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+      return;
+  }
+  uint32_t dropped = __atomic_fetch_add(&nextDropped, 1, __ATOMIC_RELAXED);
+  free(__atomic_exchange_n(&keptTables[dropped % 4], tables, __ATOMIC_ACQ_REL));
+}
+
+/// A library that is closed leaves nothing behind.
+__attribute__((destructor)) static void freeKeptTables() {
+  for (Tables *&kept : keptTables)
+    free(__atomic_exchange_n(&kept, nullptr, __ATOMIC_ACQUIRE));
+}
+
+/// Tables for `n` that may be kept, filled, or null where there is no memory.
+static Tables *makeTables(const Tables &wanted) {
+  size_t bytes =
+      sizeof(Tables) + static_cast<size_t>(wanted.room) * sizeof(Complex);
+  bytes = (bytes + alignof(Tables) - 1) / alignof(Tables) * alignof(Tables);
+  auto *tables = static_cast<Tables *>(aligned_alloc(alignof(Tables), bytes));
+  if (!tables)
+    return nullptr;
+  *tables = wanted;
+  tables->memory = reinterpret_cast<Complex *>(tables + 1);
+  tables->fill();
+  return tables;
+}
+
+static int32_t transform(loopc_run *run, Complex *data, int64_t count,
+                         bool isInverse, const Tables &tables) {
+  if (tables.isSmooth)
+    return forEach(run, data, count, tables.n, isInverse, tables.getPlan());
+  return forEach(run, data, count, tables.n, isInverse, tables.getBluestein());
+}
+
 extern "C" int32_t loopc_rt_fourier(loopc_run *run, double *numbers,
                                     int64_t count, int64_t n,
                                     int32_t isInverse) {
   if (n <= 1 || count == 0)
     return 0;
   auto *data = reinterpret_cast<Complex *>(numbers);
-  bool isSmooth = hasSmallFactors(n);
-  int64_t length = n, total = 2 * n;
-  if (!isSmooth) {
-    length = 1;
-    while (length < 2 * n - 1)
-      length *= 2;
-    total = 4 * length + n;
+  Tables wanted(n);
+  // Memory of a run that counts it, or has it from its caller, is the run's.
+  bool mayKeep = wanted.room <= kMostKept && run->defaultAllocator &&
+                 run->memoryLimit == 0;
+  if (mayKeep) {
+    Tables *tables = takeTables(n);
+    if (!tables)
+      tables = makeTables(wanted);
+    if (tables) {
+      int32_t status = transform(run, data, count, isInverse, *tables);
+      keepTables(tables);
+      return status;
+    }
   }
-  auto *memory = static_cast<Complex *>(
-      loopc_rt_alloc(run, total * static_cast<int64_t>(sizeof(Complex))));
-  if (!memory)
+  wanted.memory = static_cast<Complex *>(
+      loopc_rt_alloc(run, wanted.room * static_cast<int64_t>(sizeof(Complex))));
+  if (!wanted.memory)
     return LOOPC_ERROR_MEMORY;
-  Plan::fillRoots(memory, length);
-  Plan plan = {length, memory, memory + length};
-  int32_t status;
-  if (isSmooth) {
-    status = forEach(run, data, count, n, isInverse, plan);
-  } else {
-    Complex *next = memory + 2 * length;
-    Bluestein bluestein = {n, plan, next + 2 * length, next, next + length};
-    bluestein.prepare();
-    status = forEach(run, data, count, n, isInverse, bluestein);
-  }
-  loopc_rt_free(run, memory);
+  wanted.fill();
+  int32_t status = transform(run, data, count, isInverse, wanted);
+  loopc_rt_free(run, wanted.memory);
   return status;
 }
