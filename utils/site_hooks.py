@@ -21,6 +21,8 @@ from typing import Any
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Not images; not links to other sites or within the page.
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((?!\w+:|#)([^)\s#]+)(#[^)\s]*)?\)")
+#: What generated pages begin with. A page's title is its heading only where that comes first.
+_COMMENT = re.compile(r"\A<!--.*?-->\s*", re.DOTALL)
 _FENCED = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
 
 
@@ -53,7 +55,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """The text of a page with its links as the site has them."""
+    """The text of a page as the site has it: its heading first, and links that lead somewhere."""
+    markdown = _COMMENT.sub("", markdown)
     if page.file.src_uri == "index.md":
         return markdown
     return relink(markdown, "docs/" + page.file.src_uri)

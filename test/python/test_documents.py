@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import loopc
@@ -113,3 +114,14 @@ def test_links_of_the_site_stay_within_it():
     assert relink("[why](../Rationale/Loop.md)", "docs/Dialects/Loop.md") == (
         "[why](../Rationale/Loop.md)"
     )
+
+
+def test_a_page_of_the_site_has_its_heading_first():
+    sys.path.insert(0, str(ROOT / "utils"))
+    from site_hooks import on_page_markdown
+
+    # mkdocs takes a page's title from what the page begins with, and else from its file.
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        source = types.SimpleNamespace(src_uri=str(page.relative_to(ROOT / "docs")))
+        text = on_page_markdown(page.read_text(), types.SimpleNamespace(file=source))
+        assert text.startswith("# "), page
