@@ -44,7 +44,9 @@ def _kinds(x: Array) -> Array:
     return np.select([np.isnan(x), np.isinf(x), x == 0], [np.full(x.shape, 9), 2 * signs, signs], 0)
 
 
-def difference(got: Array | None, wants: Sequence[Array | None], count: collections.Counter[str]) -> str:
+def difference(
+    got: Array | None, wants: Sequence[Array | None], count: collections.Counter[str]
+) -> str:
     """What is wrong with an output, of which there are several right ones; empty if nothing is."""
     want = wants[0]
     if want is None or got is None:
@@ -54,21 +56,33 @@ def difference(got: Array | None, wants: Sequence[Array | None], count: collecti
     ways = np.stack([np.asarray(other) for other in wants])
     kinds = np.stack([_kinds(other) for other in ways])
     is_agreed = (kinds == kinds[0]).all(axis=0)
-    bad = is_agreed & (_kinds(got) != kinds[0])
-    is_number = is_agreed & (kinds[0] == 0)
     with np.errstate(all="ignore"):
         exact = ways.astype(np.longdouble)
         low, high = exact.min(axis=0), exact.max(axis=0)
         limits = np.finfo(got.dtype)
         around = 256 * float(limits.eps) * np.abs(exact[0]) + 8 * float(limits.smallest_subnormal)
-        around = np.where(low == high, 0, around + 16 * (high - low))
-        bad |= is_number & ~(np.abs(got.astype(np.longdouble) - exact[0]) <= around)
+        around += 16 * (high - low)
+        is_near = np.abs(got.astype(np.longdouble) - exact[0]) <= around
+    bad = is_agreed & (_kinds(got) != kinds[0]) & ~(is_near & (low != high))
+    is_number = is_agreed & (kinds[0] == 0)
+    bad |= is_number & np.where(low == high, got != want, ~is_near)
     count["elements"] += int(is_agreed.sum())
     count["open elements"] += int((~is_agreed).sum())
     if not bad.any():
         return ""
     at = tuple(int(k) for k in np.argwhere(bad)[0])
     return f"{int(bad.sum())} of {got.size} differ, the first at {list(at)}: {got[at]!r}, expected {want[at]!r}"
+
+
+def _differences(
+    got: Sequence[Array | None],
+    ways: Sequence[Sequence[Array | None]],
+    count: collections.Counter[str],
+) -> str:
+    for k, output in enumerate(got):
+        if text := difference(output, [way[k] for way in ways], count):
+            return f"output {k}: {text}"
+    return ""
 
 
 def problems(made: NumberModel, count: collections.Counter[str]) -> list[str]:
@@ -87,10 +101,9 @@ def problems(made: NumberModel, count: collections.Counter[str]) -> list[str]:
             if isinstance(got, str):
                 found.append(f"{where}, set {number}: {got}")
                 continue
-            for k, output in enumerate(got):
-                wants = [way[k] for way in ways[number]]
-                if text := difference(output, wants, count):
-                    found.append(f"{where}, set {number}, output {k}: {text}")
+            text = _differences(got, ways[number], count)
+            if text and _differences(got, made.computed(made.sets[number], is_check=True), count):
+                found.append(f"{where}, set {number}, {text}")
     return found
 
 

@@ -27,19 +27,25 @@ Array = np.ndarray[Any, Any]
 
 
 class Choices:
-    """What the contract leaves open. Number 0 rounds nothing in another way."""
+    """What the contract leaves open. Number 0 rounds nothing in another way; `most` is in ulp."""
 
-    def __init__(self, number: int, dtype: Any) -> None:
+    def __init__(self, number: int, dtype: Any, most: float = 4) -> None:
         self.number = number
         self._random = np.random.default_rng(number)
-        self._step = 4 * float(np.finfo(dtype).eps)
+        self._step = most * float(np.finfo(dtype).eps)
 
     def rounded(self, x: Array, exact: Array) -> Array:
         """A function of the type of `x`, that may be off by some units in the last place."""
         made = exact.astype(np.float64)
-        if self.number:
-            made = made * (1 + self._step * self._random.uniform(-1, 1, made.shape))
-        return made.astype(x.dtype)
+        return (made * (1 + self._noise(made.shape))).astype(x.dtype)
+
+    def _noise(self, shape: tuple[int, ...]) -> Array:
+        """What roundings may add, relative to what is rounded."""
+        if self.number == 0:
+            return np.zeros(shape)
+        if self.number in (2, 3):
+            return np.full(shape, self._step * (-1) ** self.number)
+        return self._step * self._random.uniform(-1, 1, shape)
 
     def zeros(self, made: Array, *operands: Array) -> Array:
         """Where an operand is a zero, and the result is, too, its sign may be any."""
@@ -52,15 +58,25 @@ class Choices:
             signs = self._random.choice((1.0, -1.0), made.shape)
         return np.where(is_open, np.copysign(made, signs), made).astype(made.dtype)
 
-    def summed(self, x: Array, axis: int) -> Array:
-        """The sum along an axis, which stays, in some order."""
-        if self.number == 0:
-            total = np.sum(x, axis=axis, keepdims=True, dtype=x.dtype)
-        elif self.number == 1:
-            total = np.sum(x, axis=axis, keepdims=True, dtype=np.longdouble).astype(x.dtype)
-        else:
-            order = self._random.permutation(x.shape[axis])
-            total = np.sum(np.take(x, order, axis), axis=axis, keepdims=True, dtype=x.dtype)
+    def summed(self, terms: Array, axis: int, dtype: Any) -> Array:
+        """The sum along an axis, which stays, of terms that are not rounded yet; f16 has that of f32.
+
+        What no order rounds has one result. Else each rounding counts, of terms too.
+        """
+        dtype = np.promote_types(dtype, np.float32)
+        exact = np.sum(terms, axis=axis, keepdims=True, dtype=np.longdouble)
+        if self.number == 1:
+            return self.zeros(exact.astype(dtype), exact)
+        order = np.arange(terms.shape[axis])
+        if self.number:
+            order = self._random.permutation(order)
+        rounded = np.take(terms, order, axis).astype(dtype)
+        total = np.sum(rounded, axis=axis, keepdims=True, dtype=dtype)
+        if self.number > 1:
+            sizes = np.sum(np.abs(terms), axis=axis, keepdims=True)
+            noise = self._noise(total.shape) * sizes
+            is_open = (total != exact) & np.isfinite(total) & np.isfinite(noise)
+            total = np.where(is_open, total + noise, total).astype(dtype)
         return self.zeros(total, total)
 
 
@@ -131,23 +147,37 @@ def _clip(low: float | None, high: float | None) -> Compute:
 
 # Rows
 
+
+def wide(x: Array) -> Array:
+    return x.astype(np.longdouble)
+
+
 def _shifted(x: Array, axis: int) -> Array:
     return x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
 
 
-def _softmax(axis: int) -> Compute:
+def softmax(axis: int, *, is_weight: bool = False) -> Node:
+    """As weights of a product it need not be rounded to 16 bits."""
+
     def compute(choices: Choices, xs: Sequence[Array]) -> Array:
         power = np.exp(_shifted(xs[0].astype(np.float64), axis))
-        return choices.rounded(xs[0], power / np.sum(power, axis=axis, keepdims=True))
+        made = power / np.sum(power, axis=axis, keepdims=True)
+        if is_weight and choices.number % 2:
+            return choices.rounded(xs[0].astype(np.promote_types(xs[0].dtype, np.float32)), made)
+        return choices.rounded(xs[0], made)
 
-    return compute
+    return Node("Softmax", compute, {"axis": axis})
 
 
 def _log_softmax(axis: int) -> Compute:
+    """The sum of exponentials is of the type, near 1 as well."""
+
     def compute(choices: Choices, xs: Sequence[Array]) -> Array:
         x = _shifted(xs[0].astype(np.float64), axis)
-        made = x - np.log(np.sum(np.exp(x), axis=axis, keepdims=True))
-        return choices.rounded(xs[0], made)
+        total = np.sum(np.exp(x), axis=axis, keepdims=True)
+        if choices.number % 2:
+            total = choices.rounded(xs[0].astype(np.promote_types(xs[0].dtype, np.float32)), total)
+        return choices.rounded(xs[0], x - np.log(total.astype(np.float64)))
 
     return compute
 
@@ -155,7 +185,7 @@ def _log_softmax(axis: int) -> Compute:
 def _reduced(prepare: Callable[[Array], Array], finish: Callable[[Array, int], Array]) -> Any:
     def make(axis: int) -> Compute:
         def compute(choices: Choices, xs: Sequence[Array]) -> Array:
-            total = choices.summed(prepare(xs[0]), axis)
+            total = choices.summed(prepare(wide(xs[0])), axis, xs[0].dtype)
             return choices.rounded(xs[0], finish(total, xs[0].shape[axis]))
 
         return compute
@@ -168,7 +198,8 @@ def _product(axis: int) -> Compute:
         x = xs[0]
         if choices.number:
             x = np.take(x, np.random.default_rng(choices.number).permutation(x.shape[axis]), axis)
-        return np.prod(x, axis=axis, keepdims=True, dtype=x.dtype)
+        wider = np.promote_types(x.dtype, np.float32)
+        return np.prod(x, axis=axis, keepdims=True, dtype=wider).astype(x.dtype)
 
     return compute
 
@@ -186,30 +217,27 @@ def _extremum(choose: Callable[..., Array]) -> Any:
 
 def _normalized(size: int) -> Compute:
     def compute(choices: Choices, xs: Sequence[Array]) -> Array:
-        x = xs[0] if choices.number != 1 else xs[0].astype(np.longdouble)
-        mean = choices.summed(x, -1) / x.dtype.type(size)
-        away = x - mean
-        square = choices.summed(away * away, -1) / x.dtype.type(size)
-        made = away / np.sqrt(square + x.dtype.type(1e-5))
-        return choices.rounded(xs[0], made)
+        x, dtype = xs[0], np.promote_types(xs[0].dtype, np.float32)
+        away = x - choices.summed(wide(x), -1, dtype) / dtype.type(size)
+        square = choices.summed(wide(away) ** 2, -1, dtype) / dtype.type(size)
+        return choices.rounded(x, away / np.sqrt(square + dtype.type(1e-5)))
 
     return compute
 
 
 def multiplied(choices: Choices, xs: Sequence[Array]) -> Array:
     """A product of matrices: every product is made, also with zeros."""
-    a, b = xs
-    if choices.number == 1:
-        a, b = a.astype(np.longdouble), b.astype(np.longdouble)
+    a, b = wide(xs[0]), wide(xs[1])
     products = a[..., :, :, None] * b[..., None, :, :]
-    return choices.summed(products, -2)[..., 0, :].astype(xs[0].dtype)
+    return choices.summed(products, -2, xs[0].dtype)[..., 0, :].astype(xs[1].dtype)
 
 
 def _cumulated(axis: int, backwards: bool) -> Compute:
     def compute(choices: Choices, xs: Sequence[Array]) -> Array:
         x = np.flip(xs[0], axis) if backwards else xs[0]
-        made = np.cumsum(x, axis=axis, dtype=np.longdouble if choices.number == 1 else x.dtype)
-        made = choices.zeros(made.astype(x.dtype), made)
+        wider = np.longdouble if choices.number == 1 else np.promote_types(x.dtype, np.float32)
+        made = np.cumsum(x, axis=axis, dtype=wider).astype(x.dtype)
+        made = choices.zeros(made, made)
         return np.flip(made, axis) if backwards else made
 
     return compute
@@ -286,7 +314,7 @@ def rows(axis: int) -> tuple[Node, ...]:
     """What rows along an axis become."""
     index = np.asarray(axis, np.int64)
     return (
-        Node("Softmax", _softmax(axis), {"axis": axis}),
+        softmax(axis),
         Node("LogSoftmax", _log_softmax(axis), {"axis": axis}),
         Node("CumSum", _cumulated(axis, False), {}, (index,)),
         Node("CumSum", _cumulated(axis, True), {"reverse": 1}, (index,)),

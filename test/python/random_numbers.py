@@ -29,7 +29,9 @@ from random_window_steps import Feeds, Graph, Step
 from random_windows import PLACES, WindowModel
 
 #: How often a model is computed: once as it is, then with other choices.
-COMPUTATIONS = 6
+COMPUTATIONS = 7
+#: How often where a result differs, and with how many units in the last place.
+CHECKS, MOST_ULP = 40, 64.0
 SIZES = (1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 24, 32, 33, 64)
 ROWS = (1, 1, 2, 3, 4, 5, 8, 16, 17)
 #: Of types, how large and how small elements are.
@@ -114,7 +116,11 @@ class Expression:
 
     def _pick(self, *, whole: bool = False, newest: bool = False) -> int:
         """A value, mostly one of the last."""
-        fit = [k for k, v in enumerate(self.values) if v is None or (v.is_read and not (whole and v.single))]
+        fit = [
+            k
+            for k, v in enumerate(self.values)
+            if v is None or (v.is_read and not (whole and v.single))
+        ]
         if newest:
             return fit[-1]
         return self._dice.choice(fit[-3:] if self._dice.random() < 0.7 else fit)
@@ -156,7 +162,9 @@ class Expression:
             some = (0.0, -0.0, 1.0, -1.0, 2.0, math.inf, -math.inf, math.nan)
             value = np.full(shape, self._dice.choice(some), self._dtype)
         is_turned = self._dice.random() < 0.4 and base.op != "PRelu"
-        node = dataclasses.replace(base, constants=(value,), is_turned=is_turned, reads_constants=True)
+        node = dataclasses.replace(
+            base, constants=(value,), is_turned=is_turned, reads_constants=True
+        )
         self._add(node, a, single=single - {self._rank - 1} if is_row else single)
 
     def _choice(self) -> None:
@@ -207,7 +215,7 @@ class Expression:
         turned = self._add(Node("Transpose", turn, {"perm": order}), b, is_read=False)
         scores = self._add(Node("MatMul", steps.multiplied), a, turned, is_read=False)
         if self._dice.random() < 0.7:
-            scores = self._add(steps.rows(last)[0], scores, is_read=False)
+            scores = self._add(steps.softmax(last, is_weight=True), scores, is_read=False)
         self._add(Node("MatMul", steps.multiplied), scores, c)
 
     def _move(self) -> None:
@@ -223,7 +231,9 @@ class NumberModel(WindowModel):
         self._dice = dice = random.Random(seed)
         self._rank = dice.choice((2, 2, 3))
         self._size = dice.choice(SIZES)
-        self._dtype = np.dtype(dice.choice((np.float32, np.float32, np.float32, np.float64, np.float16)))
+        self._dtype = np.dtype(
+            dice.choice((np.float32, np.float32, np.float32, np.float64, np.float16))
+        )
         self._place = dice.choice(PLACES)
         rank = self._rank
         # A Scan goes along any axis but the last, whose extent is known.
@@ -238,18 +248,18 @@ class NumberModel(WindowModel):
         return Step(str(expression), expression.emit,
                     lambda x, feeds: expression.compute(x, self._choices))  # fmt: skip
 
-    def computed(self, feeds: Feeds) -> list[list[Array | None]]:
-        """The outputs, by each of the ways in which they may be computed."""
+    def computed(self, feeds: Feeds, *, is_check: bool = False) -> list[list[Array | None]]:
+        """The outputs, by each of the ways in which they may be computed; by more as a check."""
         made = []
-        for number in range(COMPUTATIONS):
-            self._choices = Choices(number, self._dtype)
+        for number in range(CHECKS if is_check else COMPUTATIONS):
+            self._choices = Choices(number, self._dtype, MOST_ULP if is_check else 4)
             with np.errstate(all="ignore"):
                 made.append(self.compute(feeds))
         return made
 
     def _draw_set(self, number: int) -> Feeds:
         dice = random.Random(f"{self._seed} {number}")
-        shape = [dice.choice((0, 1, 2, 3)), dice.choice(ROWS), self._size][-self._rank:]
+        shape = [dice.choice((0, 1, 2, 3)), dice.choice(ROWS), self._size][-self._rank :]
         if self._rank == 2 and dice.random() < 0.2:
             shape[0] = dice.choice((0, 40))
         if self._place == "scan":
