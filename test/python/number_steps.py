@@ -41,11 +41,11 @@ class Choices:
 
     def _noise(self, shape: tuple[int, ...]) -> Array:
         """What roundings may add, relative to what is rounded."""
-        if self.number == 0:
-            return np.zeros(shape)
-        if self.number in (2, 3):
-            return np.full(shape, self._step * (-1) ** self.number)
-        return self._step * self._random.uniform(-1, 1, shape)
+        made: Array = self._random.uniform(-1, 1, shape)
+        if self.number in (0, 2, 3):
+            made[...] = {0: 0, 2: 1, 3: -1}[self.number]
+        made *= self._step
+        return made
 
     def zeros(self, made: Array, *operands: Array) -> Array:
         """Where an operand is a zero, and the result is, too, its sign may be any."""
@@ -64,7 +64,7 @@ class Choices:
         What no order rounds has one result. Else each rounding counts, of terms too.
         """
         dtype = np.promote_types(dtype, np.float32)
-        exact = np.sum(terms, axis=axis, keepdims=True, dtype=np.longdouble)
+        exact: Array = np.sum(terms, axis=axis, keepdims=True, dtype=np.longdouble)
         if self.number == 1:
             return self.zeros(exact.astype(dtype), exact)
         order = np.arange(terms.shape[axis])
@@ -125,8 +125,10 @@ def _leaky(slope: float) -> Compute:
 
 
 def _power(exponent: float) -> Compute:
+    """Of an array of exponents: by one of 0.5 NumPy takes the square root, of -inf too."""
+
     def compute(choices: Choices, xs: Sequence[Array]) -> Array:
-        exact = np.power(xs[0].astype(np.float64), exponent)
+        exact = np.power(xs[0].astype(np.float64), np.full(xs[0].shape, exponent))
         return choices.rounded(xs[0], exact)
 
     return compute
@@ -153,7 +155,8 @@ def wide(x: Array) -> Array:
 
 
 def _shifted(x: Array, axis: int) -> Array:
-    return x - np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    largest: Array = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    return x - largest
 
 
 def softmax(axis: int, *, is_weight: bool = False) -> Node:
@@ -199,7 +202,8 @@ def _product(axis: int) -> Compute:
         if choices.number:
             x = np.take(x, np.random.default_rng(choices.number).permutation(x.shape[axis]), axis)
         wider = np.promote_types(x.dtype, np.float32)
-        return np.prod(x, axis=axis, keepdims=True, dtype=wider).astype(x.dtype)
+        made: Array = np.prod(x, axis=axis, keepdims=True, dtype=wider)
+        return made.astype(x.dtype)
 
     return compute
 
