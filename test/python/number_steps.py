@@ -37,7 +37,8 @@ class Choices:
     def rounded(self, x: Array, exact: Array) -> Array:
         """A function of the type of `x`, that may be off by some units in the last place."""
         made = exact.astype(np.float64)
-        return (made * (1 + self._noise(made.shape))).astype(x.dtype)
+        made *= 1 + self._noise(made.shape)
+        return made.astype(x.dtype)
 
     def _noise(self, shape: tuple[int, ...]) -> Array:
         """What roundings may add, relative to what is rounded."""
@@ -64,7 +65,7 @@ class Choices:
         What no order rounds has one result. Else each rounding counts, of terms too.
         """
         dtype = np.promote_types(dtype, np.float32)
-        exact: Array = np.sum(terms, axis=axis, keepdims=True, dtype=np.longdouble)
+        exact = np.asarray(np.sum(terms, axis=axis, keepdims=True, dtype=np.longdouble))
         if self.number == 1:
             return self.zeros(exact.astype(dtype), exact)
         order = np.arange(terms.shape[axis])
