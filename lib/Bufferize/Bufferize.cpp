@@ -19,6 +19,8 @@
 #include "mlir/Dialect/Bufferization/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_BUFFERIZETENSORS
@@ -64,14 +66,37 @@ static LogicalResult checkOperations(ModuleOp module) {
             "linalg, tensor and arith before (loopc-opt has MLIR's passes)";
 }
 
+/// The stride of an axis with one element says nothing. As the stride of a
+/// buffer it would: MLIR asks strides which axes a view leaves out, and one of
+/// 0 may be that of several.
+template <typename SliceOp> static void dropStridesOfSingles(SliceOp slice) {
+  SmallVector<OpFoldResult> strides = slice.getMixedStrides();
+  OpFoldResult one = Builder(slice.getContext()).getIndexAttr(1);
+  for (auto [size, stride] : llvm::zip_equal(slice.getMixedSizes(), strides))
+    if (isConstantIntValue(size, 1))
+      stride = one;
+  SmallVector<Value> dynamic;
+  SmallVector<int64_t> known;
+  dispatchIndexOpFoldResults(strides, dynamic, known);
+  slice.getStridesMutable().assign(dynamic);
+  slice.setStaticStrides(known);
+}
+
 namespace {
 struct BufferizePass : loopc::impl::BufferizeTensorsBase<BufferizePass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     OneShotBufferizationOptions options = loopc::getBufferizationOptions();
     BufferizationState buffers;
-    if (failed(checkOperations(module)) ||
-        failed(insertCopies(module, options, buffers)) ||
+    if (failed(checkOperations(module)))
+      return signalPassFailure();
+    module.walk([](Operation *op) {
+      if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+        dropStridesOfSingles(slice);
+      else if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
+        dropStridesOfSingles(slice);
+    });
+    if (failed(insertCopies(module, options, buffers)) ||
         failed(bufferizeModuleOp(module, options, buffers)))
       return signalPassFailure();
     module.walk([](Operation *op) {

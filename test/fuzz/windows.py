@@ -47,7 +47,7 @@ Result = list[Array | None] | str
 Setting = tuple[int, int, bool]
 
 
-def _run(content: bytes, sets: list[Feeds], setting: Setting) -> engines.Outcome:
+def run_sets(content: bytes, sets: list[Feeds], setting: Setting) -> engines.Outcome:
     """The outputs of each set, or the text of its error, by one session."""
     level, threads, checks = setting
     options = loopc.SessionOptions(
@@ -102,7 +102,7 @@ def problems(made: WindowModel, count: collections.Counter[str]) -> list[str]:
     for form, content, numbers in made.forms():
         level, threads, checks = setting = made.setting(form)
         where = f"{form}, -O{level}, {threads} threads{', checked' if checks else ''}"
-        outcome = engines.worker(_run).ask((content, [made.sets[k] for k in numbers], setting))
+        outcome = engines.worker(run_sets).ask((content, [made.sets[k] for k in numbers], setting))
         if outcome.values is None:
             # With known extents what is an error of the run is one of the model.
             is_due = len(numbers) == 1 and isinstance(wants[numbers[0]], str)

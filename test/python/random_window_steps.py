@@ -39,7 +39,8 @@ from window_arrays import (
 )
 
 Feeds = dict[str, Array]
-ELEMENT = {np.dtype(np.float32): TensorProto.FLOAT, np.dtype(np.float64): TensorProto.DOUBLE}
+ELEMENT = {np.dtype(np.float16): TensorProto.FLOAT16, np.dtype(np.float32): TensorProto.FLOAT,
+           np.dtype(np.float64): TensorProto.DOUBLE}  # fmt: skip
 
 
 @dataclasses.dataclass

@@ -55,6 +55,17 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "given_2d": ((1, 4, 5, 3), (4, 3, 3, 3), {"strides": [2, 2], "output_shape": [12, 5]}),
     "wide_stride": ((1, 2, 3, 3), (2, 2, 10, 10), {"strides": [9, 9]}),
     "odd_solid": ((1, 3, 3, 4, 3), (3, 4, 3, 2, 3), {"strides": [2, 2, 2]}),
+    "same_longer": (
+        (1, 3, 3, 4),
+        (3, 2, 3, 1),
+        {"strides": [2, 2], "output_padding": [1, 1], "auto_pad": "SAME_LOWER"},
+    ),
+    "same_sparse": ((1, 3, 4), (3, 2, 2), {"strides": [3], "auto_pad": "SAME_UPPER"}),
+    "same_sparse_longer": (
+        (1, 3, 4),
+        (3, 2, 1),
+        {"strides": [4], "output_padding": [2], "auto_pad": "SAME_LOWER"},
+    ),
     "solid": ((1, 3, 3, 4, 3), (3, 4, 2, 2, 2), {"strides": [2, 2, 2]}),
 }
 

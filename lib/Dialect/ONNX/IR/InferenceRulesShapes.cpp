@@ -11,6 +11,7 @@
 
 #include "SchemaImpl.h"
 #include "onnx/defs/tensor_proto_util.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace loopc::onnx;
@@ -287,12 +288,38 @@ void loopc::onnx::dropWindowsOfNothing(NodeContext &context) {
   }
 }
 
+/// With auto_pad SAME a transposed convolution has stride elements for each of
+/// its input's, or as many as there are without padding, where that is fewer:
+/// what ONNX's text says, its evaluator and onnxruntime do. The library counts
+/// `output_padding` in addition.
+static void boundTransposedWindows(NodeContext &context) {
+  const AttributeProto *mode = context.getAttribute("auto_pad"),
+                       *strides = context.getAttribute("strides");
+  const TensorShapeProto *input = context.getInputShape(0);
+  TypeProto::Tensor &type = output(context, 0);
+  if (!mode || !StringRef(mode->s()).starts_with("SAME") || !input ||
+      context.getAttribute("output_shape") || !type.has_shape() ||
+      type.shape().dim_size() != input->dim_size())
+    return;
+  for (int k = 2; k < input->dim_size(); ++k) {
+    auto *extent = type.mutable_shape()->mutable_dim(k);
+    if (!input->dim(k).has_dim_value() || !extent->has_dim_value())
+      continue;
+    std::optional<int64_t> most = llvm::checkedMul<int64_t>(
+        input->dim(k).dim_value(), strides ? strides->ints(k - 2) : 1);
+    if (most)
+      extent->set_dim_value(std::min(extent->dim_value(), *most));
+  }
+}
+
 /// Convolutions keep their rank and the images; the library says nothing, or
 /// stops half way, where it does not know the kernel.
 static bool convolution(NodeContext &context, const OpSchema &schema) {
   const TensorShapeProto *input = context.getInputShape(0);
   bool isUnknown = leavesUnknown(context, schema);
-  if (schema.Name() != "ConvTranspose")
+  if (schema.Name() == "ConvTranspose")
+    boundTransposedWindows(context);
+  else
     dropWindowsOfNothing(context);
   if (!input || input->dim_size() < 3 ||
       (!isUnknown &&
