@@ -17,7 +17,7 @@ using namespace mlir;
 using namespace loopc;
 
 /// Operations that are computed again for each tile of rows at most.
-static constexpr int64_t kMostRepeated = 8;
+static constexpr int64_t kMaxRepeated = 8;
 
 bool loopc::isConstantTensor(Value value) {
   Operation *op = value.getDefiningOp();
@@ -82,7 +82,7 @@ bool loopc::isNarrow(linalg::GenericOp expansion) {
 static bool isLight(linalg::GenericOp expansion) {
   auto operations = expansion.getBody()->without_terminator();
   return llvm::all_of(operations, isCheap) &&
-         static_cast<int64_t>(llvm::range_size(operations)) <= kMostRepeated;
+         static_cast<int64_t>(llvm::range_size(operations)) <= kMaxRepeated;
 }
 
 bool loopc::isWeightsOfProduct(OpOperand &operand) {

@@ -95,7 +95,7 @@ static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
 static constexpr int64_t kManyRows = 4;
 static constexpr int64_t kManyColumns = 16;
 /// Fewer elements are no vector.
-static constexpr int64_t kLeastLanes = 4;
+static constexpr int64_t kMinLanes = 4;
 
 /// True if `product` can be computed in vectors, along the last axis of its
 /// result or along a sum, where it reads its operands by `maps`: neighbours of
@@ -119,8 +119,7 @@ static bool hasVectors(linalg::GenericOp product, ArrayRef<AffineMap> maps) {
     return true;
   };
   auto runsAlong = [&](unsigned dim) {
-    return (ShapedType::isDynamic(extents[dim]) ||
-            extents[dim] >= kLeastLanes) &&
+    return (ShapedType::isDynamic(extents[dim]) || extents[dim] >= kMinLanes) &&
            llvm::all_of(maps, [&](AffineMap map) { return isLast(map, dim); });
   };
   SmallVector<unsigned> sums;

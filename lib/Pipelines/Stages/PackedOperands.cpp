@@ -8,8 +8,8 @@
 
 // `loopc.packed` says of an operand that it is whole panels, with zeros behind
 // the elements that there are. Its verifier sees the map and the extents; here
-// it is followed to what has made it, and retracted (loopc-settle-packed) where
-// that does not prove it.
+// it is followed to what has made it, and retracted (loopc-retract-packed)
+// where that does not prove it.
 
 #include "StageErrors.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
@@ -27,7 +27,7 @@
 #include "mlir/IR/Matchers.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_SETTLEPACKED
+#define GEN_PASS_DEF_RETRACTPACKED
 #include "loopc/Pipelines/Passes.h.inc"
 } // namespace loopc
 
@@ -282,7 +282,7 @@ void loopc::verifyPackedOperand(Operation *op, StageErrors &errors) {
 }
 
 namespace {
-struct SettlePacked : loopc::impl::SettlePackedBase<SettlePacked> {
+struct RetractPacked : loopc::impl::RetractPackedBase<RetractPacked> {
   void runOnOperation() override {
     getOperation().walk([&](linalg::GenericOp op) {
       std::optional<unsigned> number = findUnproved(op);

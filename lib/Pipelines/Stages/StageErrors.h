@@ -27,10 +27,10 @@ public:
   mlir::InFlightDiagnostic emit(mlir::Operation *op);
   bool any() const { return count != 0; }
   /// True after so many that more of them would say no more.
-  bool areEnough() const { return count >= kMost; }
+  bool areEnough() const { return count >= kMaxErrors; }
 
 private:
-  static constexpr unsigned kMost = 8;
+  static constexpr unsigned kMaxErrors = 8;
   Stage stage;
   unsigned count = 0;
 };

@@ -23,7 +23,7 @@ using utils::IteratorType;
 
 /// Elements that are this far apart are taken out of vectors that hold what is
 /// between them, too; farther, one by one is as good.
-static constexpr int64_t kMostApart = 4;
+static constexpr int64_t kMaxApart = 4;
 /// Rows of a large matrix that one row is multiplied with at a time.
 static constexpr int64_t kRowBlock = 8;
 /// So many elements of a sum are written out, rather than a loop in others.
@@ -107,7 +107,7 @@ static std::optional<int64_t> strideAlong(linalg::LinalgOp op,
       return std::nullopt;
   std::optional<int64_t> step =
       stepAlong(map.getResults().back(), dim, map.getNumDims());
-  if (!step || *step < 1 || *step > kMostApart ||
+  if (!step || *step < 1 || *step > kMaxApart ||
       !cast<MemRefType>(operand.get().getType()).isLastDimUnitStride())
     return std::nullopt;
   return step;

@@ -31,9 +31,9 @@ using namespace loopc;
 
 /// Rows of a tile at most: four times what a product with known extents takes
 /// at a time, so that what it shares is brought together for enough of them.
-static constexpr int64_t kMostRows = 64;
+static constexpr int64_t kMaxRows = 64;
 /// Rows of a tile at least, of very long rows.
-static constexpr int64_t kLeastRows = 16;
+static constexpr int64_t kMinRows = 16;
 /// Tiles whose rows are multiples of this are whole tiles of a product.
 static constexpr int64_t kRowsOfTile = 8;
 /// A buffer of an unknown size may be a large one if it has so many axes: of
@@ -494,13 +494,13 @@ int64_t Chain::chooseRows() {
   int64_t most = std::clamp<int64_t>(
       llvm::alignDown(CpuModel::kSecondCache / 4 / std::max<int64_t>(bytes, 1),
                       kRowsOfTile),
-      kLeastRows, kMostRows);
+      kMinRows, kMaxRows);
   int64_t extent = type.getDimSize(axes.back());
   if (ShapedType::isDynamic(extent))
     return most;
   if (extent <= most)
     return extent;
-  for (int64_t rows = most; rows >= kLeastRows; rows -= kRowsOfTile)
+  for (int64_t rows = most; rows >= kMinRows; rows -= kRowsOfTile)
     if (extent % rows == 0)
       return rows;
   return most;

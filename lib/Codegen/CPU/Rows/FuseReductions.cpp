@@ -129,7 +129,7 @@ static bool isOfSums(linalg::GenericOp op) {
 
 /// True if both go through the same rows, element by element, and have
 /// something to share.
-static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
+static bool canMerge(linalg::GenericOp first, linalg::GenericOp second) {
   // Maps alone are tensor-fuse-elementwise's.
   if (first.getNumLoops() != second.getNumLoops() ||
       first.getNumReductionLoops() + second.getNumReductionLoops() == 0)
@@ -178,7 +178,7 @@ struct CpuFuseReductions
           !loop::isCold(block->getParentOp()))
         numMerged += fuseColumns(rewriter, *block, cpu, isOfSums);
       numMerged +=
-          mergeGenerics(rewriter, *block, goesThroughRows, goTogether).merged;
+          mergeGenerics(rewriter, *block, goesThroughRows, canMerge).merged;
     }
     RewritePatternSet cleanup(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);

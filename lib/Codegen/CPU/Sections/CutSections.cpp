@@ -42,7 +42,7 @@ using namespace loopc;
 /// Operations that a product and another operation of linalg become, about.
 static constexpr unsigned kOpsOfProduct = 200, kOpsOfLinalg = 40;
 /// Sections of a block at most: enough for the cores that one compiler has.
-static constexpr size_t kMostSections = 8;
+static constexpr size_t kMaxSections = 8;
 
 static unsigned countOps(Operation &op) {
   unsigned count = 0;
@@ -321,7 +321,7 @@ bool BlockCutter::mayCut(size_t place) const {
 SmallVector<size_t> BlockCutter::findCuts(unsigned minOps,
                                           bool anywhere) const {
   uint64_t total = llvm::sum_of(counts, uint64_t(0));
-  size_t most = std::min<size_t>(total / std::max(minOps, 1U), kMostSections);
+  size_t most = std::min<size_t>(total / std::max(minOps, 1U), kMaxSections);
   SmallVector<size_t> cuts{0};
   uint64_t count = 0, sinceLast = 0;
   for (size_t place = 0; place < ops.size() && cuts.size() < most; ++place) {

@@ -77,7 +77,7 @@ private:
   bool findKept();
   bool isKept(Value value);
   bool holdsErrorsTogether();
-  bool paysOff();
+  bool keepsLittle();
   int64_t elementsOf(Value value);
   std::optional<SmallVector<OpFoldResult>> sizesOf(Value value);
   /// Ports of a stage's loop: values of the whole one's body.
@@ -368,7 +368,7 @@ int64_t Distribution::elementsOf(Value value) {
 
 /// Memory that grows with the number of iterations is for loops that read or
 /// write as much.
-bool Distribution::paysOff() {
+bool Distribution::keepsLittle() {
   int64_t moved = 0;
   for (auto slice : body->getOps<tensor::ExtractSliceOp>())
     if (isOutside(slice.getSource()) &&
@@ -526,7 +526,7 @@ unsigned Distribution::run() {
   if (!isSimple() || !findProducts())
     return 1;
   assignStages();
-  if (numStages == 1 || !findKept() || !holdsErrorsTogether() || !paysOff())
+  if (numStages == 1 || !findKept() || !holdsErrorsTogether() || !keepsLittle())
     return 1;
   for (unsigned stage : llvm::seq(numStages))
     makeLoop(stage);
