@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/Expansions.h"
 #include "ConstantGenerics.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
@@ -88,8 +89,8 @@ static bool isLight(linalg::GenericOp expansion) {
 bool loopc::isWeightsOfProduct(OpOperand &operand) {
   auto product = dyn_cast<linalg::GenericOp>(operand.getOwner());
   if (!product || !product.hasPureTensorSemantics() ||
-      product.getNumReductionLoops() == 0 || product.getNumDpsInits() != 1 ||
-      product.getNumDpsInputs() < 2 || !product.isDpsInput(&operand))
+      !isContraction(product) || product.getNumDpsInits() != 1 ||
+      !product.isDpsInput(&operand))
     return false;
   // Windows of images read each weight for each position.
   if (product.getNumReductionLoops() > 1 &&

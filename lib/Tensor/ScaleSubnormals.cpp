@@ -22,6 +22,7 @@
 // each product was.
 
 #include "ConstantProducts.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -74,7 +75,7 @@ static bool isSumOfProducts(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
       op.getNumDpsInits() != 1 || !op.getRegionOutputArgs()[0].hasOneUse())
     return false;
-  arith::MulFOp product = findSummedProduct(op).product;
+  arith::MulFOp product = findProductOfInputs(op).product;
   return product &&
          llvm::all_of(product->getOperands(), llvm::IsaPred<BlockArgument>);
 }

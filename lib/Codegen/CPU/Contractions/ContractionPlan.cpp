@@ -14,6 +14,7 @@
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/Contractions.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -70,7 +71,7 @@ std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
 
 static bool isSupported(linalg::LinalgOp op) {
   if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 ||
-      op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
+      !isContraction(op))
     return false;
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());

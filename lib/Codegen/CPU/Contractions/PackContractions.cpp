@@ -12,6 +12,7 @@
 #include "ContractionPlan.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Support/Walk.h"
 #include "loopc/Tensor/Expansions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -193,7 +194,7 @@ static std::optional<unsigned> sumForVectors(linalg::GenericOp op,
 
 std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
-      op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
+      !isContraction(op))
     return std::nullopt;
   OpOperand *init = op.getDpsInitOperand(0);
   AffineMap out = op.getMatchingIndexingMap(init);

@@ -23,6 +23,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Support/Contractions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -48,7 +49,7 @@ static unsigned countOps(Operation &op) {
   unsigned count = 0;
   op.walk([&](Operation *nested) {
     auto linalg = dyn_cast<linalg::LinalgOp>(nested);
-    count += !linalg ? 1 : isProduct(linalg) ? kOpsOfProduct : kOpsOfLinalg;
+    count += !linalg ? 1 : isMatrixProduct(linalg) ? kOpsOfProduct : kOpsOfLinalg;
   });
   return count;
 }
@@ -181,7 +182,7 @@ static Kind kindOf(Operation *op) {
   if (isa<memref::CopyOp>(op))
     return Kind::Copy;
   if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
-    if (isProduct(linalg))
+    if (isMatrixProduct(linalg))
       return Kind::Product;
     auto generic = dyn_cast<linalg::GenericOp>(op);
     return generic && isCopy(generic) ? Kind::Copy : Kind::Other;

@@ -72,7 +72,7 @@ public:
 private:
   bool isSimple();
   bool findProducts();
-  bool isProduct(linalg::GenericOp op);
+  bool readsOuterWeights(linalg::GenericOp op);
   void assignStages();
   bool findKept();
   bool isKept(Value value);
@@ -162,7 +162,7 @@ static int64_t countRows(linalg::GenericOp op, OpOperand *weights) {
 
 /// A product with weights from outside, of which reading them once pays. The
 /// more rows a product has by itself, the more it makes of what it reads.
-bool Distribution::isProduct(linalg::GenericOp op) {
+bool Distribution::readsOuterWeights(linalg::GenericOp op) {
   return op.hasPureTensorSemantics() && op->getNumResults() == 1 &&
          op.getNumReductionLoops() > 0 &&
          llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
@@ -213,7 +213,7 @@ bool Distribution::findProducts() {
         feeds.try_emplace(def, n).first->second |= own;
     });
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic || !isProduct(generic))
+    if (!generic || !readsOuterWeights(generic))
       continue;
     llvm::BitVector all = reads[&op];
     for (unsigned k : reads[&op].set_bits())
