@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/Expansions.h"
 #include "ConstantGenerics.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Support/Contractions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"

@@ -184,7 +184,8 @@ static std::optional<int64_t> costOf(Value value, const Derived &derived) {
 /// have as many elements; nothing if it does not follow from constants.
 static std::optional<int64_t> costOf(linalg::GenericOp op,
                                      const Derived &derived) {
-  if (!canEvaluate(op) || (op.getNumReductionLoops() > 0 && !findProductLoops(op)))
+  if (!canEvaluate(op) ||
+      (op.getNumReductionLoops() > 0 && !findProductLoops(op)))
     return std::nullopt;
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
   int64_t points = countPoints(op);

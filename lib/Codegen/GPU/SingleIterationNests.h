@@ -1,5 +1,5 @@
 //===- SingleIterationNests.h - Work between kernels, and what kernels read -*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -270,8 +270,9 @@ namespace {
 struct CpuTileChains : loopc::impl::CpuTileChainsBase<CpuTileChains> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    auto products = collectOps(
-        getOperation(), [&](linalg::GenericOp op) { return isMatrixProduct(op); });
+    auto products = collectOps(getOperation(), [&](linalg::GenericOp op) {
+      return isMatrixProduct(op);
+    });
     // The last ones first: what a chain takes in are others before it.
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::GenericOp op : llvm::reverse(products)) {

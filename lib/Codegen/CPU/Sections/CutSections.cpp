@@ -49,7 +49,9 @@ static unsigned countOps(Operation &op) {
   unsigned count = 0;
   op.walk([&](Operation *nested) {
     auto linalg = dyn_cast<linalg::LinalgOp>(nested);
-    count += !linalg ? 1 : isMatrixProduct(linalg) ? kOpsOfProduct : kOpsOfLinalg;
+    count += !linalg                   ? 1
+             : isMatrixProduct(linalg) ? kOpsOfProduct
+                                       : kOpsOfLinalg;
   });
   return count;
 }
