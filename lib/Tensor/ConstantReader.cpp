@@ -10,6 +10,7 @@
 // constants.
 
 #include "ConstantReader.h"
+#include "loopc/Support/ConstantElements.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -93,12 +94,9 @@ std::optional<ConstantPart> loopc::partOf(OffsetSizeAndStrideOpInterface op,
 /// The bytes of `constant`: those of one element where all are equal; none if
 /// unknown, or if elements are no whole bytes.
 static ArrayRef<char> rawBytes(arith::ConstantOp constant) {
-  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
-    return dense.getElementType().isInteger(1) ? ArrayRef<char>()
-                                               : dense.getRawData();
-  auto held = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
-  AsmResourceBlob *blob = held ? held.getRawHandle().getBlob() : nullptr;
-  return blob ? blob->getData() : ArrayRef<char>();
+  bool areBits = isa<DenseElementsAttr>(constant.getValue()) &&
+                 getElementTypeOrSelf(constant.getType()).isInteger(1);
+  return areBits ? ArrayRef<char>() : getRawBytes(constant.getValue());
 }
 
 /// True if the elements of `constant`, of `bytes` bytes, can be written.

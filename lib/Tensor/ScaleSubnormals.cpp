@@ -22,6 +22,7 @@
 // each product was.
 
 #include "ConstantProducts.h"
+#include "loopc/Support/ConstantElements.h"
 #include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,14 +93,8 @@ template <typename T> static ArrayRef<T> elementsOf(Value value) {
   auto elements =
       constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
   ArrayRef<char> bytes;
-  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(elements)) {
-    if (!dense.isSplat())
-      bytes = dense.getRawData();
-  } else if (auto resource =
-                 dyn_cast_or_null<DenseResourceElementsAttr>(elements)) {
-    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-      bytes = blob->getData();
-  }
+  if (elements && !isa<SplatElementsAttr>(elements))
+    bytes = getRawBytes(elements);
   if (bytes.empty() || bytes.size() != elements.getNumElements() * sizeof(T) ||
       reinterpret_cast<uintptr_t>(bytes.data()) % alignof(T) != 0)
     return {};
