@@ -55,7 +55,7 @@ static std::optional<Quantities> readConstant(ElementsAttr attr) {
   }
   unsigned bits = attr.getElementType().getIntOrFloatBitWidth();
   unsigned width = bits == 1 ? 1 : bits / 8;
-  ArrayRef<char> data = getRawBytes(attr);
+  ArrayRef<char> data = loopc::getRawBytes(attr);
   if (data.size() != static_cast<size_t>(attr.getNumElements()) * width)
     return std::nullopt;
   for (; !data.empty(); data = data.drop_front(width)) {
