@@ -35,9 +35,9 @@ private:
   unsigned count = 0;
 };
 
-/// What holds of each operation at the end of any stage, which the stages ask in
-/// their walks: no operation that is in no block uses a value of `op`. Nobody
-/// would lower it, or verify it, and the value would never be dead.
+/// What holds of each operation at the end of any stage, which the stages ask
+/// in their walks: no operation that is in no block uses a value of `op`.
+/// Nobody would lower it, or verify it, and the value would never be dead.
 void verifyUsers(mlir::Operation *op, StageErrors &errors);
 
 /// What holds at the end of each stage; see loopc-verify-stage.
