@@ -509,8 +509,9 @@ TEST(Input, NamedDimensionsOfDefaults) {
   model.input("x", kF32, {named("N")}).defaultsTo(values, {3});
   model.input("y", kF32, {named("N")});
   TestTensor<float> y(kF32, {2}, {8, 9});
-  EXPECT_THAT(getInputError(model, {loopc_value{}, y.get()}),
-              HasSubstr("is 2 but input 'x' has 3"));
+  EXPECT_THAT(
+      getInputError(model, {loopc_value{}, y.get()}, LOOPC_ERROR_DIM_NAME),
+      HasSubstr("is 2 but input 'x' has 3"));
 }
 
 TEST(Input, DefaultOfUnknownRank) {
