@@ -228,6 +228,10 @@ def errors_page() -> dict[Path, str]:
         "message tells the place in the model (its graph path, node, op and opset), what was",
         "expected and what was found; this table tells what the code means, and what to do about",
         "it. `loopc explain LC0303` prints the same.",
+        "",
+        "A run that fails ends with a status instead: [ABI.md](ABI.md#statuses) has those of C,",
+        "which `loopc.Status` has in Python, and [OnnxRuntime.md](OnnxRuntime.md#errors) the",
+        "exceptions.",
     ]
     remedies = parse_remedies(read(REMEDIES), rows)
     group: str | None = None

@@ -43,7 +43,8 @@ typedef enum {
   LOOPC_ERROR_TIMEOUT = 6,   ///< the deadline passed
   LOOPC_ERROR_CPU = 7,       ///< compiled for features that this CPU lacks
   LOOPC_ERROR_ABI = 8,       ///< model and runtime do not fit each other
-  LOOPC_ERROR_DEVICE = 9     ///< a GPU or its driver failed, or is missing
+  LOOPC_ERROR_DEVICE = 9,    ///< a GPU or its driver failed, or is missing
+  LOOPC_ERROR_DIM_NAME = 10  ///< two extents for one name of a dimension
 } loopc_status;
 
 /// The message of a failed run; always terminated, cut where it is too long.

@@ -339,11 +339,11 @@ static Value takePart(RewriterBase &rewriter,
 /// by one: there is no tensor of them.
 static void insertElements(RewriterBase &rewriter,
                            tensor::InsertSliceOp insertion) {
-  constexpr int64_t kMostElements = 16;
+  constexpr int64_t kMaxElements = 16;
   auto elements = insertion.getSource().getDefiningOp<tensor::FromElementsOp>();
   if (!elements || !elements->hasOneUse() || !insertion.hasUnitStride() ||
       insertion.getSourceType().getRank() != 1 ||
-      insertion.getSourceType().getNumElements() > kMostElements)
+      insertion.getSourceType().getNumElements() > kMaxElements)
     return;
   rewriter.setInsertionPoint(insertion);
   Location loc = insertion.getLoc();

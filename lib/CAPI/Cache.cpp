@@ -259,7 +259,7 @@ KeyLock::~KeyLock() {
 /// one of `key` (any key where that is empty).
 static bool readEnd(int descriptor, const Hash &key, Footer &footer,
                     std::string &text, std::string &name) {
-  constexpr uint64_t kMostText = 1 << 26;
+  constexpr uint64_t kMaxText = 1 << 26;
   struct stat status;
   if (fstat(descriptor, &status) || !S_ISREG(status.st_mode) ||
       status.st_size < static_cast<off_t>(sizeof(footer)))
@@ -267,7 +267,7 @@ static bool readEnd(int descriptor, const Hash &key, Footer &footer,
   uint64_t end = static_cast<uint64_t>(status.st_size) - sizeof(footer);
   if (!readAt(descriptor, end, &footer, sizeof(footer)) ||
       std::memcmp(footer.magic, kMagic, sizeof(kMagic)) != 0 ||
-      footer.textSize > kMostText || footer.textSize > end ||
+      footer.textSize > kMaxText || footer.textSize > end ||
       footer.librarySize != end - footer.textSize)
     return false;
   if (!key.empty() && std::string_view(footer.key, kHashBytes) != key)

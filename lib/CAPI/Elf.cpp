@@ -45,8 +45,8 @@ template <typename Row>
 static bool readTable(int descriptor, uint64_t offset, uint64_t count,
                       std::vector<Row> &rows) {
   // No library has so many; what says so is damaged.
-  constexpr uint64_t kMost = 1 << 24;
-  if (count > kMost)
+  constexpr uint64_t kMaxRows = 1 << 24;
+  if (count > kMaxRows)
     return false;
   rows.resize(count);
   return readAt(descriptor, offset, rows.data(), count * sizeof(Row));
@@ -72,7 +72,7 @@ static std::string findBuildId(std::string_view notes) {
 }
 
 std::string loopc::capi::readBuildId(const std::string &path) {
-  constexpr uint64_t kMostNotes = 1 << 16;
+  constexpr uint64_t kMaxNotes = 1 << 16;
   Descriptor file = openToRead(path);
   Elf64_Ehdr header;
   std::vector<Elf64_Phdr> segments;
@@ -80,7 +80,7 @@ std::string loopc::capi::readBuildId(const std::string &path) {
       !readTable(file.get(), header.e_phoff, header.e_phnum, segments))
     return "";
   for (const Elf64_Phdr &segment : segments) {
-    if (segment.p_type != PT_NOTE || segment.p_filesz > kMostNotes)
+    if (segment.p_type != PT_NOTE || segment.p_filesz > kMaxNotes)
       continue;
     std::string notes(segment.p_filesz, 0);
     if (!readAt(file.get(), segment.p_offset, notes.data(), notes.size()))

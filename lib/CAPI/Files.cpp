@@ -102,10 +102,10 @@ bool loopc::capi::readAt(int descriptor, uint64_t offset, void *bytes,
 }
 
 bool loopc::capi::readSmall(int descriptor, std::string &bytes) {
-  constexpr off_t kMost = 1 << 24;
+  constexpr off_t kMaxBytes = 1 << 24;
   struct stat status;
   if (fstat(descriptor, &status) || !S_ISREG(status.st_mode) ||
-      status.st_size > kMost)
+      status.st_size > kMaxBytes)
     return false;
   bytes.resize(static_cast<size_t>(status.st_size));
   return readAt(descriptor, 0, bytes.data(), bytes.size());

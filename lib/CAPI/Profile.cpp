@@ -31,7 +31,7 @@
 #include <vector>
 
 /// Events that a profile keeps, of all runs: some 40 bytes each.
-static constexpr size_t kMostEvents = 1 << 17;
+static constexpr size_t kMaxEvents = 1 << 17;
 
 namespace {
 /// A part of all runs of its name and loop.
@@ -115,7 +115,7 @@ void loopc_profile::add(const loopc_run_profile &run) {
     part.calls += given.calls;
     part.iterations += given.iterations;
   }
-  size_t room = kMostEvents - std::min(kMostEvents, events.size());
+  size_t room = kMaxEvents - std::min(kMaxEvents, events.size());
   size_t taken = std::min(room, run.num_events + 1);
   numDropped += run.num_events + 1 - taken;
   if (taken == 0)

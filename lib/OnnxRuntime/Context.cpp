@@ -29,7 +29,7 @@ static constexpr char kSource[] = "source";
 static constexpr char kVersionOfMaker[] = "ep_sdk_version";
 
 /// The most that an attribute may have.
-static constexpr size_t kMostEmbedded = INT32_MAX / 2;
+static constexpr size_t kMaxEmbedded = INT32_MAX / 2;
 
 //===----------------------------------------------------------------------===//
 // What a node says beside its library
@@ -212,7 +212,7 @@ OrtNode *loopc::ort::makeContextNode(const Api &api, const OrtGraph *graph,
                                      const CompiledNodes &places) {
   std::string name = get<const char *>(api, api.Node_GetName, fused);
   std::string data = library;
-  if (options.embedsContext && library.size() > kMostEmbedded)
+  if (options.embedsContext && library.size() > kMaxEmbedded)
     throw Error(kInvalidArgument,
                 "the compiled code has " + std::to_string(library.size()) +
                     " bytes, too many for a model: ep.context_embed_mode 0 "

@@ -73,7 +73,7 @@ enum AttributeType {
 };
 
 /// Constants of fewer bytes are copied at once.
-constexpr size_t kLeastBorrowed = 4096;
+constexpr size_t kMinBorrowed = 4096;
 
 class Exporter {
 public:
@@ -113,8 +113,7 @@ private:
     return sharesConstants &&
            get<int32_t>(api, api.GetValueType, constant) == kTensor &&
            getElementType(constant) != kString &&
-           get<size_t>(api, api.GetTensorSizeInBytes, constant) >=
-               kLeastBorrowed;
+           get<size_t>(api, api.GetTensorSizeInBytes, constant) >= kMinBorrowed;
   }
   int32_t getElementType(const OrtValue *tensor) const;
 
@@ -244,7 +243,7 @@ Message Exporter::writeTensor(std::string_view name, const OrtValue *value,
     auto *data = static_cast<const char *>(
         get<const void *>(api, api.GetTensorData, value));
     size_t bytes = get<size_t>(api, api.GetTensorSizeInBytes, value);
-    if (isOfGraph && bytes >= kLeastBorrowed)
+    if (isOfGraph && bytes >= kMinBorrowed)
       result.borrowBytes(field::kRawData, {data, bytes});
     else
       result.addBytes(field::kRawData, {data, bytes});
@@ -515,7 +514,7 @@ ExportedModel loopc::ort::exportNodes(const Api &api, const OrtGraph *graph,
       Exporter(api, /*sharesConstants=*/false).run(graph, nodes);
   if (model.message.getSize() > mostBytes)
     model = Exporter(api, /*sharesConstants=*/true).run(graph, nodes);
-  if (size_t size = model.message.getSize(); size > kMostModelBytes)
+  if (size_t size = model.message.getSize(); size > kMaxModelBytes)
     refuse("with its constants it has " + std::to_string(size) +
            " bytes, more than a model may have");
   return model;

@@ -308,6 +308,7 @@ static ErrorCode getCode(int status) {
   switch (status) {
   case LOOPC_ERROR_INPUT:
   case LOOPC_ERROR_OUTPUT:
+  case LOOPC_ERROR_DIM_NAME:
     return kInvalidArgument;
   case LOOPC_ERROR_RUNTIME:
     return kRuntimeException;

@@ -65,7 +65,7 @@ static constexpr Row kRows[] = {
      }},
     {"constant_limit",
      [](Options &options, std::string_view value) -> std::string {
-       return parse(value, size_t(0), kMostModelBytes, options.constantLimit)
+       return parse(value, size_t(0), kMaxModelBytes, options.constantLimit)
                   ? ""
                   : "a number of bytes up to 2147483647";
      }},

@@ -16,7 +16,7 @@
 namespace loopc::ort {
 
 /// The most bytes that protobuf reads.
-inline constexpr size_t kMostModelBytes = (size_t(1) << 31) - 1;
+inline constexpr size_t kMaxModelBytes = (size_t(1) << 31) - 1;
 
 /// The provider's name, and what onnxruntime makes its options' prefix of it.
 inline constexpr char kProviderName[] = "LoopcExecutionProvider";
@@ -38,7 +38,7 @@ struct Options {
   std::string cache;    ///< "": the user's; "off": none
   double compileTimeout = 0;
   /// The most bytes that a model may have whose constants are all compiled.
-  size_t constantLimit = kMostModelBytes;
+  size_t constantLimit = kMaxModelBytes;
   int numThreads = 0;       ///< of a run; 0: see Kernel
   double timeout = 0;       ///< seconds of a run; 0: no limit
   uint64_t memoryLimit = 0; ///< bytes; 0: no limit

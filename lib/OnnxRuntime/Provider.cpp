@@ -181,7 +181,7 @@ Provider::writeModel(const OrtGraph *graph,
                      const std::vector<const OrtNode *> &nodes) const {
   // What an EPContext node reads are no constants of the model that is written.
   return exportNodes(api, graph, nodes,
-                     options.makesContext ? kMostModelBytes
+                     options.makesContext ? kMaxModelBytes
                                           : options.constantLimit);
 }
 

@@ -41,7 +41,7 @@ void loopc::populateKernelSelection(PassAdder manager,
   functions.addPass(createSplitSums(),
                     "of loops that can be kernels now: each block would go "
                     "through a whole sum");
-  functions.addPass(createMakeLoneNests(),
+  functions.addPass(createMakeSingleIterationNests(),
                     "what the host would compute of results of kernels makes "
                     "it wait");
   functions.addPass(createFuseNests(),

@@ -251,7 +251,7 @@ void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
 
 void loopc::populateLinalgEnd(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
-      createSettlePacked(),
+      createRetractPacked(),
       "what has been packed, here or in the text, has its final source");
   addVerifier(manager, Stage::Linalg);
 }

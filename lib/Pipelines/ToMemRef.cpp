@@ -30,7 +30,7 @@ void loopc::populateBuffers(PassAdder manager, const PipelineOptions &options) {
   manager.addPass(createBufferizeTensors(),
                   "tensors are as they shall be in memory; leaves buffers "
                   "without owners");
-  manager.addPass(createBufferSettleViews(),
+  manager.addPass(createBufferResolveDroppedAxes(),
                   "bufferized views may leave out another axis than the "
                   "tensor's did; before canonicalization folds them");
   addCleanup(manager, "casts and copies of bufferization");

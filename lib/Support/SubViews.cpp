@@ -78,7 +78,7 @@ llvm::SmallBitVector loopc::getDroppedAxes(memref::SubViewOp op) {
                                              : op.getDroppedDims();
 }
 
-void loopc::settleViews(Operation *root, bool byExtents) {
+void loopc::resolveDroppedAxes(Operation *root, bool byExtents) {
   root->walk([&](memref::SubViewOp op) {
     if (!isChoice(op))
       return;

@@ -51,7 +51,7 @@ static Course courseOf(Value value, linalg::GenericOp op, unsigned dim);
 static Course courseOfOperation(Operation *made, linalg::GenericOp op,
                                 unsigned dim) {
   // Elements that fit into memory have numbers of no more than 2^42.
-  constexpr int64_t kMostFactor = 1 << 20;
+  constexpr int64_t kMaxFactor = 1 << 20;
   if (auto number = dyn_cast<linalg::IndexOp>(made))
     return number.getDim() == dim ? Course::Affine : Course::Constant;
   SmallVector<Course> courses;
@@ -78,7 +78,7 @@ static Course courseOfOperation(Operation *made, linalg::GenericOp op,
   bool isNumber = made->getOperand(0).getDefiningOp<linalg::IndexOp>() ||
                   made->getOperand(0).getDefiningOp<arith::IndexCastOp>();
   return isa<arith::MulIOp>(made) && isNumber && other == Course::Affine &&
-                 factor && std::abs(*factor) <= kMostFactor
+                 factor && std::abs(*factor) <= kMaxFactor
              ? Course::Affine
              : Course::Unknown;
 }
@@ -269,12 +269,12 @@ unsigned loopc::checkEndsOfIndices(IRRewriter &rewriter,
 /// True for numbers that are computed of those of their elements, and of what
 /// is the same for all of them, and that loops read one by one.
 static bool isReadInLoops(linalg::GenericOp op) {
-  constexpr int64_t kMostOperations = 8;
+  constexpr int64_t kMaxOperations = 8;
   Block *body = op.getBody();
   return isElementwise(op) && op->getNumResults() == 1 &&
          getElementTypeOrSelf(op.getResult(0)).isIntOrIndex() &&
          op.hasIndexSemantics() &&
-         llvm::range_size(body->without_terminator()) <= kMostOperations &&
+         llvm::range_size(body->without_terminator()) <= kMaxOperations &&
          llvm::all_of(body->without_terminator(),
                       [](Operation &inner) {
                         return isa<linalg::IndexOp>(inner) || isCheap(inner);

@@ -14,6 +14,7 @@
 // class takes the order that leaves the fewest of them.
 
 #include "loopc/Dialect/Loop/Transforms/LiveOperations.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/Passes.h"
 #include "loopc/Tensor/StoredTranspose.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -88,13 +89,9 @@ static std::optional<Order> transposeOf(linalg::GenericOp op) {
   return invertPermutationVector(*permutation);
 }
 
-/// True if more than one operand of a sum is read: products, whose operands
-/// want the order that they were given.
-static bool isContraction(linalg::GenericOp op) {
-  return op.getNumReductionLoops() != 0 &&
-         llvm::count_if(op.getDpsInputOperands(), [&](OpOperand *operand) {
-           return !op.getMatchingBlockArgument(operand).use_empty();
-         }) > 1;
+/// True for products, whose operands want the order that they were given.
+static bool isProduct(linalg::GenericOp op) {
+  return isContraction(op) && !isPooling(op);
 }
 
 /// So few columns of a product are no vector, and read what they share as
@@ -110,7 +107,7 @@ static constexpr int64_t kLongSum = 16;
 static std::optional<int64_t> axisOfSums(OpOperand &operand) {
   auto op = dyn_cast<linalg::GenericOp>(operand.getOwner());
   if (!op || !op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
-      !op.isDpsInput(&operand) || !isContraction(op))
+      !op.isDpsInput(&operand) || !isProduct(op))
     return std::nullopt;
   // What a loop carries would be transposed in each iteration.
   if (op->getParentOfType<LoopLikeOpInterface>())
@@ -156,7 +153,7 @@ static std::optional<int64_t> axisOfSums(OpOperand &operand) {
 /// True for what has one result that is computed by elements or windows.
 static bool isMap(linalg::GenericOp op) {
   return op.getNumDpsInits() == 1 && op.hasPureTensorSemantics() &&
-         !isContraction(op) &&
+         !isProduct(op) &&
          op.getMatchingIndexingMap(op.getDpsInitOperand(0))
              .isProjectedPermutation();
 }
@@ -570,7 +567,7 @@ void Layouts::rewriteBorders() {
       // with what makes small elements of larger ones, which would be read so.
       auto user = dyn_cast<linalg::GenericOp>(use->getOwner());
       auto maker = value.getDefiningOp<linalg::GenericOp>();
-      bool isRead = (user && isContraction(user)) || (maker && narrows(maker));
+      bool isRead = (user && isProduct(user)) || (maker && narrows(maker));
       Value &made = isRead ? named : back;
       if (!made)
         made = isRead ? reordered(loc, value, plain)

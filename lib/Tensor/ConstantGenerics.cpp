@@ -666,7 +666,7 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
 }
 
 ConstantBytes Evaluation::run() {
-  if (std::optional<ProductLoops> loops = matchProduct(op)) {
+  if (std::optional<ProductLoops> loops = findProductLoops(op)) {
     runProducts(*loops);
     return roundSums();
   }

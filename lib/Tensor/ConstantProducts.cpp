@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ConstantProducts.h"
+#include "loopc/Support/Contractions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Threading.h"
@@ -43,35 +44,8 @@ static void addRow(const double *row, const double *panel, int64_t depth,
     sums[column] = own[column];
 }
 
-/// The argument of the body that `value` is, widened or not.
-static BlockArgument argumentOf(Value value) {
-  if (auto widen = value.getDefiningOp<arith::ExtFOp>())
-    value = widen.getIn();
-  return dyn_cast<BlockArgument>(value);
-}
-
-SummedProduct loopc::findSummedProduct(linalg::GenericOp op) {
-  auto sum = op.getBody()
-                 ->getTerminator()
-                 ->getOperand(0)
-                 .getDefiningOp<arith::AddFOp>();
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !sum)
-    return {};
-  BlockArgument before = op.getRegionOutputArgs().front();
-  Value other = sum.getLhs() == before ? sum.getRhs() : sum.getLhs();
-  auto product = other.getDefiningOp<arith::MulFOp>();
-  if (!product || !llvm::is_contained(sum->getOperands(), before))
-    return {};
-  BlockArgument x = argumentOf(product.getLhs()),
-                y = argumentOf(product.getRhs());
-  bool ofInputs = x && y && x.getOwner() == op.getBody() &&
-                  y.getOwner() == op.getBody() && x != y && x != before &&
-                  y != before;
-  return ofInputs ? SummedProduct{sum, product} : SummedProduct{};
-}
-
-std::optional<ProductLoops> loopc::matchProduct(linalg::GenericOp op) {
-  auto [sum, product] = findSummedProduct(op);
+std::optional<ProductLoops> loopc::findProductLoops(linalg::GenericOp op) {
+  auto [sum, product] = findProductOfInputs(op);
   constexpr auto contract = arith::FastMathFlags::contract;
   if (!product || !bitEnumContainsAll(product.getFastmath(), contract) ||
       !bitEnumContainsAll(sum.getFastmath(),

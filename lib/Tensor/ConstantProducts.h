@@ -34,18 +34,10 @@ struct ProductLoops {
   unsigned column, depth;
 };
 
-/// What `op` adds to its sum, if that is the product of its two inputs, as they
-/// are or widened; else null.
-struct SummedProduct {
-  mlir::arith::AddFOp sum = {};
-  mlir::arith::MulFOp product = {};
-};
-SummedProduct findSummedProduct(mlir::linalg::GenericOp op);
-
 /// The loops of `op`, if it adds up products of two inputs whose elements are
 /// floats of 32 bits or less, which are exact in f64: in any order, and where a
 /// product need not be rounded before it is added.
-std::optional<ProductLoops> matchProduct(mlir::linalg::GenericOp op);
+std::optional<ProductLoops> findProductLoops(mlir::linalg::GenericOp op);
 
 /// Adds the sums of the products that `op` is made of to `sums`. Each sum is
 /// made in the order of its loops, in f64, whatever the machine is.

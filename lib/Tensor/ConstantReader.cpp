@@ -10,6 +10,7 @@
 // constants.
 
 #include "ConstantReader.h"
+#include "loopc/Support/ConstantElements.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -24,7 +25,7 @@ using namespace loopc;
 static constexpr int64_t kLegible = 256;
 /// Bytes up to which one number is written out as a tensor of it: what a model
 /// stores in one number may be more than memory has.
-static constexpr int64_t kMostRepeated = 256 << 20;
+static constexpr int64_t kMaxRepeated = 256 << 20;
 
 int64_t loopc::elementBytes(Type type) {
   Type element = getElementTypeOrSelf(type);
@@ -93,18 +94,15 @@ std::optional<ConstantPart> loopc::partOf(OffsetSizeAndStrideOpInterface op,
 /// The bytes of `constant`: those of one element where all are equal; none if
 /// unknown, or if elements are no whole bytes.
 static ArrayRef<char> rawBytes(arith::ConstantOp constant) {
-  if (auto dense = dyn_cast<DenseElementsAttr>(constant.getValue()))
-    return dense.getElementType().isInteger(1) ? ArrayRef<char>()
-                                               : dense.getRawData();
-  auto held = dyn_cast<DenseResourceElementsAttr>(constant.getValue());
-  AsmResourceBlob *blob = held ? held.getRawHandle().getBlob() : nullptr;
-  return blob ? blob->getData() : ArrayRef<char>();
+  bool areBits = isa<DenseElementsAttr>(constant.getValue()) &&
+                 getElementTypeOrSelf(constant.getType()).isInteger(1);
+  return areBits ? ArrayRef<char>() : getRawBytes(constant.getValue());
 }
 
 /// True if the elements of `constant`, of `bytes` bytes, can be written.
 static bool isReadable(arith::ConstantOp constant, int64_t bytes) {
   auto dense = dyn_cast<DenseElementsAttr>(constant.getValue());
-  if (dense && dense.isSplat() && bytes > kMostRepeated)
+  if (dense && dense.isSplat() && bytes > kMaxRepeated)
     return false;
   if (getElementTypeOrSelf(constant.getType()).isInteger(1))
     return static_cast<bool>(dense);
@@ -218,7 +216,7 @@ bool ConstantReader::find(Value value) {
   if (isa<tensor::EmptyOp>(op))
     return true;
   if (auto fill = dyn_cast<linalg::FillOp>(op))
-    return bytes <= kMostRepeated && bitsOfNumber(fill.getInputs()[0]);
+    return bytes <= kMaxRepeated && bitsOfNumber(fill.getInputs()[0]);
   if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
     Evaluated *known =
         isDerived && isDerived(op) ? evaluateOnce(generic) : nullptr;

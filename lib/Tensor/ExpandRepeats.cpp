@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Support/Walk.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
@@ -73,7 +74,7 @@ static bool reorders(OpOperand &operand) {
 static bool isBatchOfProducts(tensor::CollapseShapeOp collapse,
                               OpOperand &operand) {
   auto reader = cast<linalg::LinalgOp>(operand.getOwner());
-  if (reader.getNumReductionLoops() == 0 || reader.getNumDpsInputs() < 2)
+  if (!isContraction(reader))
     return false;
   AffineMap map = reader.getMatchingIndexingMap(&operand);
   for (auto [axis, group] :

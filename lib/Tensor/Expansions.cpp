@@ -9,6 +9,7 @@
 #include "loopc/Tensor/Expansions.h"
 #include "ConstantGenerics.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Support/Contractions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -17,7 +18,7 @@ using namespace mlir;
 using namespace loopc;
 
 /// Operations that are computed again for each tile of rows at most.
-static constexpr int64_t kMostRepeated = 8;
+static constexpr int64_t kMaxRepeated = 8;
 
 bool loopc::isConstantTensor(Value value) {
   Operation *op = value.getDefiningOp();
@@ -82,14 +83,14 @@ bool loopc::isNarrow(linalg::GenericOp expansion) {
 static bool isLight(linalg::GenericOp expansion) {
   auto operations = expansion.getBody()->without_terminator();
   return llvm::all_of(operations, isCheap) &&
-         static_cast<int64_t>(llvm::range_size(operations)) <= kMostRepeated;
+         static_cast<int64_t>(llvm::range_size(operations)) <= kMaxRepeated;
 }
 
 bool loopc::isWeightsOfProduct(OpOperand &operand) {
   auto product = dyn_cast<linalg::GenericOp>(operand.getOwner());
   if (!product || !product.hasPureTensorSemantics() ||
-      product.getNumReductionLoops() == 0 || product.getNumDpsInits() != 1 ||
-      product.getNumDpsInputs() < 2 || !product.isDpsInput(&operand))
+      !isContraction(product) || product.getNumDpsInits() != 1 ||
+      !product.isDpsInput(&operand))
     return false;
   // Windows of images read each weight for each position.
   if (product.getNumReductionLoops() > 1 &&

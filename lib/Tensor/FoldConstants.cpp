@@ -36,19 +36,19 @@ using namespace loopc;
 /// Constants of this many bytes may be there twice.
 static constexpr int64_t kSmall = 16 << 10;
 /// What is computed of constants by the compiler has so many points at most.
-static constexpr int64_t kMostPoints = 1 << 26;
+static constexpr int64_t kMaxPoints = 1 << 26;
 /// What is computed of small constants may have so many bytes each, and all of
 /// them together.
-static constexpr int64_t kMostGrown = 2 << 20, kMostInAll = 32 << 20;
+static constexpr int64_t kMaxGrown = 2 << 20, kMaxInAll = 32 << 20;
 /// What takes long to compute may have so many bytes each.
-static constexpr int64_t kMostKept = 16 << 20;
+static constexpr int64_t kMaxKept = 16 << 20;
 /// What is multiplied by the compiler has so many products each, and all of it
 /// together.
-static constexpr int64_t kMostProducts = int64_t(1) << 31,
-                         kMostProductsInAll = int64_t(1) << 33;
+static constexpr int64_t kMaxProducts = int64_t(1) << 31,
+                         kMaxProductsInAll = int64_t(1) << 33;
 /// To store an element is worth it from so many simple instructions on, and
 /// beside what it is computed of from so many on.
-static constexpr int64_t kWorthStoring = 8, kWorthKeeping = 64;
+static constexpr int64_t kMinStoredCost = 8, kMinKeptCost = 64;
 
 using Bytes = ConstantBytes;
 
@@ -184,18 +184,19 @@ static std::optional<int64_t> costOf(Value value, const Derived &derived) {
 /// have as many elements; nothing if it does not follow from constants.
 static std::optional<int64_t> costOf(linalg::GenericOp op,
                                      const Derived &derived) {
-  if (!canEvaluate(op) || (op.getNumReductionLoops() > 0 && !matchProduct(op)))
+  if (!canEvaluate(op) ||
+      (op.getNumReductionLoops() > 0 && !findProductLoops(op)))
     return std::nullopt;
   auto type = cast<RankedTensorType>(op.getResult(0).getType());
   int64_t points = countPoints(op);
-  if (type.getNumElements() > kMostPoints || points > kMostProducts ||
-      (bytesOf(type) > kMostGrown && isGrown(op)))
+  if (type.getNumElements() > kMaxPoints || points > kMaxProducts ||
+      (bytesOf(type) > kMaxGrown && isGrown(op)))
     return std::nullopt;
   int64_t cost = 0;
   for (Operation &nested : op.getBody()->without_terminator())
     cost += getCost(&nested).time;
   cost *= points / type.getNumElements();
-  bool isCheaplyRepeated = cost < kWorthStoring;
+  bool isCheaplyRepeated = cost < kMinStoredCost;
   for (Value operand : op->getOperands()) {
     std::optional<int64_t> own = costOf(operand, derived);
     if (!own)
@@ -205,7 +206,7 @@ static std::optional<int64_t> costOf(linalg::GenericOp op,
       cost += *own;
   }
   // Of what is read several times the costs add up.
-  return std::min(cost, kWorthKeeping);
+  return std::min(cost, kMinKeptCost);
 }
 
 /// True if something reads `value` that does not become a part of a constant.
@@ -227,7 +228,7 @@ struct TensorFoldConstants
     SmallVector<linalg::GenericOp> generics =
         collectOps<linalg::GenericOp>(getOperation());
     Derived derived;
-    int64_t products = kMostProductsInAll;
+    int64_t products = kMaxProductsInAll;
     for (linalg::GenericOp generic : generics) {
       if (foldGeneric(generic, derived))
         continue;
@@ -261,7 +262,7 @@ struct TensorFoldConstants
     int64_t most = 1;
     for (Value input : op.getDpsInputs())
       most = std::max(most, cast<ShapedType>(input.getType()).getNumElements());
-    if (points > kMostPoints || type.getNumElements() > most ||
+    if (points > kMaxPoints || type.getNumElements() > most ||
         type.getElementType().isInteger(1) ||
         op.getBody()->without_terminator().empty() ||
         (size > kSmall && isa<FloatType>(type.getElementType())))
@@ -293,7 +294,7 @@ struct TensorFoldConstants
       if (type && !(dense && dense.isSplat()))
         all = llvm::SaturatingAdd<uint64_t>(all, bytesOf(type));
     });
-    return std::max<int64_t>(kMostInAll, all / 4);
+    return std::max<int64_t>(kMaxInAll, all / 4);
   }
 
   /// The last of what is computed of constants, where that costs more than to
@@ -303,7 +304,7 @@ struct TensorFoldConstants
     llvm::DenseSet<Operation *> gone, taken;
     SmallVector<std::pair<Operation *, Bytes>> folded;
     EvaluatedConstants sums;
-    int64_t left = kMostInAll, leftToKeep = mayBeKept();
+    int64_t left = kMaxInAll, leftToKeep = mayBeKept();
     for (auto [op, cost] : llvm::reverse(derived)) {
       auto type = cast<RankedTensorType>(op->getResult(0).getType());
       if (!isWanted(op->getResult(0), gone)) {
@@ -312,10 +313,10 @@ struct TensorFoldConstants
       }
       int64_t size = bytesOf(type);
       bool mayGrow =
-          cost >= kWorthStoring && size <= std::min(left, kMostGrown);
+          cost >= kMinStoredCost && size <= std::min(left, kMaxGrown);
       // What takes long is stored beside what it is computed of.
       bool isKept =
-          cost >= kWorthKeeping && size <= std::min(leftToKeep, kMostKept);
+          cost >= kMinKeptCost && size <= std::min(leftToKeep, kMaxKept);
       if (cost == 0 || type.getElementType().isInteger(1) ||
           (!mayGrow && !isKept && isGrown(cast<linalg::GenericOp>(op))) ||
           (!isKept && !mayTakePlaces(op, derived, gone)))

@@ -15,6 +15,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/Expansions.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
@@ -35,11 +36,6 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// True for sums of what is computed from more than one operand.
-static bool isProduct(linalg::GenericOp op) {
-  return op.getNumReductionLoops() > 0 && op.getNumDpsInputs() > 1;
-}
-
 /// A producer with at most this many cheap operations is computed again for
 /// each of its consumers rather than stored.
 static constexpr unsigned kMaxRecomputedOps = 4;
@@ -55,7 +51,7 @@ static bool followsProduct(linalg::GenericOp op) {
       input = view->getOperand(0);
     }
     auto product = input.getDefiningOp<linalg::GenericOp>();
-    return product && isProduct(product);
+    return product && isContraction(product);
   });
 }
 
@@ -95,7 +91,7 @@ static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
 static constexpr int64_t kManyRows = 4;
 static constexpr int64_t kManyColumns = 16;
 /// Fewer elements are no vector.
-static constexpr int64_t kLeastLanes = 4;
+static constexpr int64_t kMinLanes = 4;
 
 /// True if `product` can be computed in vectors, along the last axis of its
 /// result or along a sum, where it reads its operands by `maps`: neighbours of
@@ -119,8 +115,7 @@ static bool hasVectors(linalg::GenericOp product, ArrayRef<AffineMap> maps) {
     return true;
   };
   auto runsAlong = [&](unsigned dim) {
-    return (ShapedType::isDynamic(extents[dim]) ||
-            extents[dim] >= kLeastLanes) &&
+    return (ShapedType::isDynamic(extents[dim]) || extents[dim] >= kMinLanes) &&
            llvm::all_of(maps, [&](AffineMap map) { return isLast(map, dim); });
   };
   SmallVector<unsigned> sums;
@@ -140,7 +135,7 @@ static bool breaksVectors(OpOperand *operand, linalg::GenericOp producer) {
   auto product = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap made =
       producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()));
-  if (!isProduct(product) || !made.isPermutation())
+  if (!isContraction(product) || !made.isPermutation())
     return false;
   SmallVector<AffineMap> maps = product.getIndexingMapsArray();
   if (!hasVectors(product, maps))
@@ -157,13 +152,7 @@ static bool breaksVectors(OpOperand *operand, linalg::GenericOp producer) {
 /// the kernel has elements, and `producer` computes something.
 static bool repeatsInWindows(OpOperand *operand, linalg::GenericOp producer) {
   auto product = cast<linalg::GenericOp>(operand->getOwner());
-  // A pooling has an operand of the kernel's extents that it does not read.
-  bool isSingle =
-      llvm::all_of(product.getDpsInputOperands(), [&](OpOperand *in) {
-        return in == operand ||
-               product.getMatchingBlockArgument(in).use_empty();
-      });
-  return isProduct(product) && !isSingle &&
+  return isContraction(product) && !isPooling(product) &&
          !product.getMatchingIndexingMap(operand).isProjectedPermutation(
              /*allowZeroInResults=*/true) &&
          !producer.getBody()->without_terminator().empty();
@@ -175,7 +164,7 @@ static bool repeatsInWindows(OpOperand *operand, linalg::GenericOp producer) {
 static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
   auto product = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap result = product.getIndexingMapsArray().back();
-  if (!isProduct(product) || result.getNumResults() == 0 ||
+  if (!isContraction(product) || result.getNumResults() == 0 ||
       producer.getBody()->without_terminator().empty())
     return false;
   SmallVector<int64_t> extents = product.getStaticLoopRanges();
@@ -194,21 +183,12 @@ static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
   });
 }
 
-/// True if the body of `op` adds a product to its sum.
-static bool addsProducts(linalg::GenericOp op) {
-  Value result = op.getBody()->getTerminator()->getOperand(0);
-  auto sum = result.getDefiningOp<arith::AddFOp>();
-  return sum && llvm::any_of(sum->getOperands(), [](Value value) {
-           return value.getDefiningOp<arith::MulFOp>() != nullptr;
-         });
-}
-
 /// True if `operand` is a matrix, each element of which is read once, to be
 /// multiplied with a vector.
 static bool isOfVectorProduct(OpOperand *operand) {
   auto product = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap read = product.getMatchingIndexingMap(operand);
-  if (!isProduct(product) || !addsProducts(product) ||
+  if (!isContraction(product) || !findSummedProduct(product) ||
       !read.isProjectedPermutation())
     return false;
   SmallVector<int64_t> extents = product.getStaticLoopRanges();
@@ -338,19 +318,19 @@ static bool mayFuse(OpOperand *operand, BodyCosts &costs, bool forKernels) {
     return true;
   if (consumer->getNumOperands() + producer->getNumOperands() > kMaxOperands)
     return false;
-  if (isProduct(consumer) && followsProduct(producer))
+  if (isContraction(consumer) && followsProduct(producer))
     return false;
   // Products of small integers want them as they are; to floats they are
   // widened one by one.
   auto isSmallInteger = [](Type type) {
     return type.isInteger(8) || type.isInteger(16);
   };
-  bool ofIntegers = isProduct(consumer) && multipliesIntegers(consumer);
+  bool ofIntegers = isContraction(consumer) && multipliesIntegers(consumer);
   if (ofIntegers && sumsFloats(consumer) && unpacksIntegers(producer))
     return true;
   if (ofIntegers && !forKernels && reordersConstant(operand, producer))
     return true;
-  if ((ofIntegers || (isProduct(consumer) && !sumsFloats(consumer))) &&
+  if ((ofIntegers || (isContraction(consumer) && !sumsFloats(consumer))) &&
       isSmallInteger(getElementTypeOrSelf(operand->get())))
     return false;
   if (!forKernels && unpacksWeights(operand, producer))

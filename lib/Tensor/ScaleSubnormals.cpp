@@ -22,6 +22,8 @@
 // each product was.
 
 #include "ConstantProducts.h"
+#include "loopc/Support/ConstantElements.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -74,7 +76,7 @@ static bool isSumOfProducts(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
       op.getNumDpsInits() != 1 || !op.getRegionOutputArgs()[0].hasOneUse())
     return false;
-  arith::MulFOp product = findSummedProduct(op).product;
+  arith::MulFOp product = findProductOfInputs(op).product;
   return product &&
          llvm::all_of(product->getOperands(), llvm::IsaPred<BlockArgument>);
 }
@@ -91,14 +93,8 @@ template <typename T> static ArrayRef<T> elementsOf(Value value) {
   auto elements =
       constant ? dyn_cast<ElementsAttr>(constant.getValue()) : ElementsAttr();
   ArrayRef<char> bytes;
-  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(elements)) {
-    if (!dense.isSplat())
-      bytes = dense.getRawData();
-  } else if (auto resource =
-                 dyn_cast_or_null<DenseResourceElementsAttr>(elements)) {
-    if (AsmResourceBlob *blob = resource.getRawHandle().getBlob())
-      bytes = blob->getData();
-  }
+  if (elements && !isa<SplatElementsAttr>(elements))
+    bytes = getRawBytes(elements);
   if (bytes.empty() || bytes.size() != elements.getNumElements() * sizeof(T) ||
       reinterpret_cast<uintptr_t>(bytes.data()) % alignof(T) != 0)
     return {};

@@ -26,7 +26,7 @@ using namespace mlir;
 using namespace loopc;
 
 /// Fewer elements are written one by one.
-static constexpr int64_t kLeastElements = 8;
+static constexpr int64_t kMinElements = 8;
 
 namespace {
 /// How a place depends on the number of the element.
@@ -100,7 +100,7 @@ bool Scatter::match() {
   std::optional<int64_t> count = getConstantIntValue(loop.getUpperBound());
   if (!isConstantIntValue(loop.getLowerBound(), 0) ||
       !isConstantIntValue(loop.getStep(), 1) || loop.getNumResults() != 1 ||
-      (count && *count < kLeastElements) ||
+      (count && *count < kMinElements) ||
       // Loops over the axes of a tensor of unknown rank say that they are few.
       loop->hasAttr("llvm.loop_annotation"))
     return false;
@@ -211,7 +211,7 @@ void Scatter::rewrite(IRRewriter &rewriter) {
       arith::CmpIOp::create(b, arith::CmpIPredicate::eq, between, last);
   Value isLong =
       arith::CmpIOp::create(b, arith::CmpIPredicate::sge, size,
-                            arith::ConstantIndexOp::create(b, kLeastElements));
+                            arith::ConstantIndexOp::create(b, kMinElements));
   isRow = arith::AndIOp::create(b, isRow, isLong);
   auto branch = scf::IfOp::create(b, loop.getResultTypes(), isRow,
                                   /*withElseRegion=*/true);

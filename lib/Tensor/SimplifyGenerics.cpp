@@ -24,7 +24,7 @@ using namespace loopc;
 using utils::IteratorType;
 
 /// Constants of so many elements may be there in two shapes.
-static constexpr int64_t kMostTwice = 4096;
+static constexpr int64_t kMaxTwice = 4096;
 
 /// True if what is computed of `op` alone, element by element, is put together
 /// with another matrix of the same elements: what is added to the state of a
@@ -456,7 +456,7 @@ LogicalResult DropAxesOfOne::matchAndRewrite(linalg::GenericOp op,
     auto type = dyn_cast<RankedTensorType>(operands[k].getType());
     // A large one that others read would be there twice.
     if (!constant || !type ||
-        (!constant->hasOneUse() && type.getNumElements() > kMostTwice))
+        (!constant->hasOneUse() && type.getNumElements() > kMaxTwice))
       continue;
     if (auto [value, map] = dropAxes(rewriter, constant, maps[k]); value) {
       operands[k] = value;

@@ -404,14 +404,14 @@ static void readNarrow(RewriterBase &rewriter, tensor::ExtractOp extract,
 
 /// What is looked up is stored as floats: a matrix, of many layers' one, would
 /// be for each product that reads it.
-static constexpr int64_t kMostLookedUp = 64 << 10;
+static constexpr int64_t kMaxLookedUp = 64 << 10;
 
 /// True if only the run tells which part of a tensor `slice` reads: it looks up
 /// rows.
 static bool isLookup(tensor::ExtractSliceOp slice) {
   return llvm::any_of(slice.getStaticOffsets(), ShapedType::isDynamic) &&
          slice.getType().hasStaticShape() && slice.hasUnitStride() &&
-         bytesOf(slice.getType()) <= kMostLookedUp;
+         bytesOf(slice.getType()) <= kMaxLookedUp;
 }
 
 /// The part of `input`, an operand of `expansion`, that the elements of `slice`

@@ -31,9 +31,9 @@ using utils::IteratorType;
 /// Longer axes are loops.
 static constexpr int64_t kFew = 4;
 /// Fewer elements along the other axis are no vectors either.
-static constexpr int64_t kLeastRows = 16;
+static constexpr int64_t kMinRows = 16;
 /// Nor are rows of fewer elements vectors of their own.
-static constexpr int64_t kLeastColumns = 33;
+static constexpr int64_t kMinColumns = 33;
 /// Operations of the unrolled body.
 static constexpr int64_t kLongestBody = 64;
 
@@ -118,7 +118,7 @@ static std::optional<unsigned> findAxis(AffineMap map, unsigned dim) {
 
 bool Unrolling::match() {
   if (!op.hasPureTensorSemantics() || count < 2 || count > kFew ||
-      !isAtLeast(extents[vectorDim], kLeastRows) ||
+      !isAtLeast(extents[vectorDim], kMinRows) ||
       llvm::range_size(op.getBody()->without_terminator()) * count >
           kLongestBody ||
       op->getNumOperands() + op.getNumDpsInputs() * (count - 1) > kMaxOperands)
@@ -274,7 +274,7 @@ LogicalResult ReduceFew::matchAndRewrite(linalg::GenericOp op,
   auto last = cast<AffineDimExpr>(result.getResults().back()).getPosition();
   // Short rows that are reduced in their turn become columns.
   if (result.getNumResults() > 1 &&
-      !isAtLeast(op.getStaticLoopRanges()[last], kLeastColumns))
+      !isAtLeast(op.getStaticLoopRanges()[last], kMinColumns))
     return failure();
   Unrolling unrolling(op, reduced.front(), last);
   if (!unrolling.match())

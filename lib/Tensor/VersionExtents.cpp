@@ -21,6 +21,7 @@
 // kind. So all of it is pure, and may be computed there.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -89,7 +90,7 @@ static bool isLink(Operation *op) {
 
 /// True if what computes `value` are sums of products, and what follows them
 /// element by element: it is computed with them.
-static bool followsProduct(Value value) {
+static bool followsContraction(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (!generic &&
@@ -97,7 +98,7 @@ static bool followsProduct(Value value) {
             op))
       return isa<linalg::LinalgOp>(op);
     if (generic && generic.getNumReductionLoops() > 0)
-      return generic.getNumDpsInputs() > 1;
+      return isContraction(generic);
     if (op->getNumOperands() == 0 ||
         (generic && !generic.getIndexingMapsArray().front().isIdentity()))
       return false;
@@ -180,7 +181,7 @@ void ChainFinder::addSources(Chain &chain) {
   for (Operation &op : llvm::reverse(
            llvm::make_range(block.begin(), chain.end->getIterator()))) {
     if (numbers.contains(&op) || !(isLink(&op) || isa<tensor::EmptyOp>(op)) ||
-        llvm::any_of(op.getResults(), followsProduct))
+        llvm::any_of(op.getResults(), followsContraction))
       continue;
     bool isSource =
         !op.use_empty() && llvm::all_of(op.getUsers(), [&](Operation *user) {
@@ -226,7 +227,7 @@ bool ChainVersion::match() {
       return chain.links.contains(user);
     });
     for (Value source : branch.thenYield().getOperands()) {
-      if (followsProduct(source))
+      if (followsContraction(source))
         return false;
       auto cast = source.getDefiningOp<tensor::CastOp>();
       auto computing =

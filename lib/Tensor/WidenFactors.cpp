@@ -21,6 +21,7 @@
 // which there are no strips that widen them, are widened by the compiler.
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/ConstantElements.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "loopc/Tensor/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -212,14 +213,12 @@ static Value widenedConstant(OpBuilder &b, Location loc, Value value) {
     value = op->getOperand(0);
   }
   auto constant = value.getDefiningOp<arith::ConstantOp>();
-  auto resource = constant
-                      ? dyn_cast<DenseResourceElementsAttr>(constant.getValue())
-                      : DenseResourceElementsAttr();
-  AsmResourceBlob *blob =
-      resource ? resource.getRawHandle().getBlob() : nullptr;
-  if (!blob || int64_t(blob->getData().size()) != type.getNumElements() * 2)
+  ArrayRef<char> bytes;
+  if (constant && isa<DenseResourceElementsAttr>(constant.getValue()))
+    bytes = getRawBytes(constant.getValue());
+  if (bytes.empty() || int64_t(bytes.size()) != type.getNumElements() * 2)
     return {};
-  auto *from = reinterpret_cast<const uint16_t *>(blob->getData().data());
+  auto *from = reinterpret_cast<const uint16_t *>(bytes.data());
   const llvm::fltSemantics &semantics =
       cast<FloatType>(type.getElementType()).getFloatSemantics();
   SmallVector<float> wide;
@@ -228,8 +227,8 @@ static Value widenedConstant(OpBuilder &b, Location loc, Value value) {
     wide.push_back(number.convertToFloat());
   }
   auto wideType = type.clone(b.getF32Type());
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(wide.data()),
-                       wide.size() * sizeof(float));
+  bytes = {reinterpret_cast<const char *>(wide.data()),
+           wide.size() * sizeof(float)};
   auto made = DenseResourceElementsAttr::get(
       wideType, "loopc_widened",
       HeapAsmResourceBlob::allocateAndCopyWithAlign(bytes, /*align=*/64));

@@ -20,7 +20,7 @@ using namespace mlir;
 
 /// Constants of more elements become arguments: no shape is computed from so
 /// many.
-static constexpr int64_t kMostElements = 1024;
+static constexpr int64_t kMaxElements = 1024;
 
 static func::FuncOp getMain(ModuleOp model) {
   return model.lookupSymbol<func::FuncOp>("main");
@@ -37,7 +37,7 @@ std::string loopc::network::makeOutline(ModuleOp model) {
     return "";
   SmallVector<onnx::ConstantOp> large;
   main.walk([&](onnx::ConstantOp constant) {
-    if (constant.getValue().getNumElements() > kMostElements)
+    if (constant.getValue().getNumElements() > kMaxElements)
       large.push_back(constant);
   });
   Builder builder(main.getContext());

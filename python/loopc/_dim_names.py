@@ -13,13 +13,11 @@ inputs. The option `dims={name: None}` makes a model of such names.
 """
 
 import os
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from loopc import _loopc
-from loopc._errors import InvalidArgument
 from loopc._metadata import NodeArg
 
 #: Larger models are not asked whether shapes fit: the answer has all of their weights in it.
@@ -36,17 +34,6 @@ def _shaped(
         shape = shape() if callable(shape) else shape
         if shape is not None and port.type.startswith("tensor("):
             yield port, tuple(shape)
-
-
-def is_about_a_name(error: Exception) -> bool:
-    """Whether a run was refused since one name of a dimension stands for two extents.
-
-    A value that is wrong otherwise stays so without the names.
-    """
-    return (
-        isinstance(error, InvalidArgument)
-        and re.search(r"dimension \d+ \('.*'\) is \d+ but ", str(error), re.DOTALL) is not None
-    )
 
 
 def contradicted(ports: Iterable[NodeArg], feeds: Mapping[str, Any]) -> frozenset[str]:

@@ -30,6 +30,7 @@ class Status(IntEnum):
     CPU = 7
     ABI = 8
     DEVICE = 9
+    DIM_NAME = 10
 
 
 class Severity(IntEnum):
@@ -72,6 +73,10 @@ class Error(RuntimeError):
 
 class InvalidArgument(Error, ValueError):  # noqa: N818 (onnxruntime's name)
     """A wrong argument: a name, a kind, an element type, a rank, a dimension."""
+
+
+class DimNameError(InvalidArgument):
+    """Dimensions that have one name in the model have different extents in a run."""
 
 
 class InvalidType(InvalidArgument, TypeError):  # noqa: N818
@@ -229,6 +234,8 @@ def run_error(status: int, message: str) -> Error:
         # A buffer for an output is an argument, too.
         case Status.INPUT | Status.OUTPUT:
             return InvalidArgument(message)
+        case Status.DIM_NAME:
+            return DimNameError(message)
         case Status.CANCELLED:
             return RunCancelledError(message, known)
         case Status.TIMEOUT:

@@ -14,26 +14,24 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 from loopc import _loopc
 from loopc._arguments import flag
 from loopc._binding import IOBinding
 from loopc._device import (
-    CPU,
-    CUDA,
     Place,
     chip_of,
     choose_place,
     parse_device,
     require_device,
 )
-from loopc._dim_names import contradicted, is_about_a_name, is_refused, without_advice
+from loopc._dim_names import contradicted, is_refused, without_advice
 from loopc._environment import log
 from loopc._errors import (
     CompileError,
-    Diagnostic,
+    DimNameError,
     Error,
     InvalidArgument,
     InvalidType,
@@ -46,17 +44,8 @@ from loopc._errors import (
     run_error,
 )
 from loopc._maps import Maps
-from loopc._metadata import (
-    ModelMetadata,
-    ModelProperties,
-    NodeArg,
-    OrtEpAssignedSubgraph,
-    RunStatistics,
-    nodes_of,
-    properties_of,
-)
+from loopc._metadata import ModelProperties, NodeArg, properties_of
 from loopc._model_copy import write_model
-from loopc._no_effect import NoEffect
 from loopc._options import (
     Model,
     RunOptions,
@@ -71,9 +60,9 @@ from loopc._options import (
     text,
     type_name,
 )
-from loopc._ort_device import OrtMemoryInfo, memory_info
 from loopc._ort_value import OrtValue
 from loopc._progress import shown
+from loopc._session_info import Origin, SessionInfo
 
 #: Arguments of onnxruntime's InferenceSession that make no difference here.
 _IGNORED_ARGUMENTS = {"disabled_optimizers", "enable_fallback"}
@@ -110,20 +99,9 @@ def _compiled(
         return _loopc.create_from_file(path, compile_options)
 
 
-@dataclass(frozen=True)
-class _Origin:
-    """What a session was made of, so that it can be made again."""
-
-    path: bytes | None
-    data: bytes | None
-    name: str | None
-    options: SessionOptions
-    arguments: dict[str, Any]
-
-
 def _restore(
     kind: "type[InferenceSession]",
-    origin: _Origin,
+    origin: Origin,
     place: Place,
     device_outputs: bool,
     states: dict[str, Any],
@@ -153,7 +131,7 @@ def _restore(
     return session
 
 
-class InferenceSession(NoEffect):
+class InferenceSession(SessionInfo):
     """A model, ready to run in this process.
 
     It comes from the cache of compiled models, or is compiled, by a process of its
@@ -165,7 +143,6 @@ class InferenceSession(NoEffect):
     states take turns, since each begins with what the one before left.
     """
 
-    _origin: _Origin | None = None
     #: Sessions of the model without some names of dimensions, by those names.
     _unnamed: "dict[frozenset[str], InferenceSession]"
     #: onnxruntime's name, which programs ask for the folder of a model.
@@ -260,7 +237,7 @@ class InferenceSession(NoEffect):
             _keep_model(options, None, None, stacklevel=3)
             return
         path, data = model_source(path_or_bytes)
-        self._origin = _Origin(path, data, None, copy.copy(options), arguments)
+        self._origin = Origin(path, data, None, copy.copy(options), arguments)
         self._model_path = None if path is None else os.fsdecode(path)
         if path is not None and is_shared_library(path):
             self._set_up(options, *_loopc.load_shared(path, None))
@@ -286,7 +263,7 @@ class InferenceSession(NoEffect):
         self._place = place
         self._device_outputs = device_outputs
         file = file_name("path", path)
-        self._origin = _Origin(file, None, text("name", name), copy.copy(options), {})
+        self._origin = Origin(file, None, text("name", name), copy.copy(options), {})
         self._model_path = os.fsdecode(file)
         self._set_up(options, *_loopc.load_shared(file, name))
         return self
@@ -345,8 +322,7 @@ class InferenceSession(NoEffect):
         names = [one.name for one in (*self._inputs, *self._overridable)]
         self._bindable = {"input": names, "output": [one.name for one in self._outputs]}
         self._states = [NodeArg(*port) for port in session.states()]
-        # What RunStatistics is made of when it is asked for.
-        self._statistics: tuple[Any, ...] | None = None
+        self._statistics = None
         self._profile = _loopc.Profile() if options.enable_profiling else None
         self._profile_start = time.monotonic_ns() if options.enable_profiling else 0
         self._properties = ModelProperties()
@@ -462,7 +438,7 @@ class InferenceSession(NoEffect):
     def _without_names(self, feeds: Mapping[str, Any], error: Error) -> "InferenceSession | None":
         """What runs values whose extents contradict the names that the model gives them."""
         origin = self._origin
-        if not is_about_a_name(error) or origin is None or self._states:
+        if not isinstance(error, DimNameError) or origin is None or self._states:
             return None
         path, data = origin.path, origin.data
         if origin.name is not None or (path is not None and is_shared_library(path)):
@@ -605,18 +581,6 @@ class InferenceSession(NoEffect):
 
         threading.Thread(target=work, name="loopc-run").start()
 
-    def get_inputs(self) -> list[NodeArg]:
-        """The inputs that must be given, in order."""
-        return list(self._inputs)
-
-    def get_outputs(self) -> list[NodeArg]:
-        """The model's outputs in order."""
-        return list(self._outputs)
-
-    def get_overridable_initializers(self) -> list[NodeArg]:
-        """The inputs that may be left out: the model has an initializer for them."""
-        return list(self._overridable)
-
     def get_states(self) -> list[NodeArg]:
         """The states that the session keeps from one run to the next, in order.
 
@@ -653,33 +617,6 @@ class InferenceSession(NoEffect):
         """Sets all states back: the next run begins with their initial values."""
         self._session.reset_states()
 
-    def get_modelmeta(self) -> ModelMetadata:
-        """What the model says about itself."""
-        session, properties = self._session, self._properties
-        return ModelMetadata(
-            graph_name=session.name,
-            producer_name=properties.producer_name,
-            domain=properties.domain,
-            description=properties.description,
-            graph_description=properties.graph_description,
-            version=properties.version,
-            custom_metadata_map=dict(properties.custom_metadata_map),
-            compiler=session.producer,
-            cpu_features=session.cpu_features,
-            abi_version=session.abi_version,
-        )
-
-    def get_providers(self) -> list[str]:
-        """Where the model runs."""
-        return [CUDA, CPU] if self._session.uses_device else [CPU]
-
-    def get_provider_options(self) -> dict[str, dict[str, str]]:
-        """The options of each provider."""
-        options: dict[str, dict[str, str]] = {name: {} for name in self.get_providers()}
-        if CUDA in options:
-            options[CUDA] = {**dict(self._place.options), "device_id": str(self._place.device or 0)}
-        return options
-
     def set_providers(
         self,
         providers: Sequence[Any] | None = None,
@@ -699,75 +636,6 @@ class InferenceSession(NoEffect):
             raise InvalidArgument("providers: the model was compiled for a GPU")
         require_device(place)
         self._place = place
-
-    def end_profiling(self) -> str:
-        """Writes a trace of the runs so far, and measures no further ones.
-
-        The file has the form of onnxruntime's: events that https://ui.perfetto.dev
-        shows, a node or an iteration of a loop each.
-
-        Returns:
-            The file's name, `SessionOptions.profile_file_prefix` and the time; empty
-            where `SessionOptions.enable_profiling` was not set, or it was ended before.
-
-        Raises:
-            OSError: the file cannot be written.
-        """
-        profile, self._profile = self._profile, None
-        if profile is None:
-            return ""
-        now = time.strftime("%Y-%m-%d_%H-%M-%S")
-        name = f"{self._options.profile_file_prefix}_{now}.json"
-        if code := profile.write(os.fsencode(name)):
-            raise OSError(code, f"cannot write the profile: {os.strerror(code)}", name)
-        return name
-
-    def get_profiling_start_time_ns(self) -> int:
-        """When profiling began, as `time.monotonic_ns`; 0 where nothing is measured."""
-        return self._profile_start
-
-    def get_profiling_table(self) -> str:
-        """Where the time of the runs went, by node and by loop; empty where nothing is measured."""
-        return self._profile.table() if self._profile is not None else ""
-
-    def get_input_memory_infos(self) -> list[OrtMemoryInfo]:
-        """For each input, the memory that it is read from without a copy."""
-        return [memory_info(self._place.device) for _ in self._inputs]
-
-    def get_output_memory_infos(self) -> list[OrtMemoryInfo]:
-        """For each output, the memory that a run leaves it in."""
-        device = self._place.device if self._device_outputs else None
-        return [memory_info(device) for _ in self._outputs]
-
-    def get_input_epdevices(self) -> list[None]:
-        """None for each input: providers are no plug-ins, and have no devices of their own."""
-        return [None] * len(self._inputs)
-
-    def get_provider_graph_assignment_info(self) -> list[OrtEpAssignedSubgraph]:
-        """The one provider that a model is compiled for, with all of the model's nodes.
-
-        onnxruntime wants the entry "session.record_ep_graph_assignment_info" for it.
-        """
-        origin = self._origin
-        nodes = nodes_of(origin.path, origin.data) if origin is not None else []
-        return [OrtEpAssignedSubgraph(self._place.providers[0], nodes)]
-
-    def get_session_options(self) -> SessionOptions:
-        """The options that the session was made with."""
-        return self._options
-
-    @property
-    def diagnostics(self) -> list[Diagnostic]:
-        """Warnings and remarks of the compilation."""
-        return list(self._diagnostics)
-
-    @property
-    def last_run_statistics(self) -> RunStatistics | None:
-        """Counts of the run that ended last, failed ones included.
-
-        None before the first run.
-        """
-        return None if self._statistics is None else RunStatistics(*self._statistics)
 
 
 def load(

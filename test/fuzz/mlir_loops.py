@@ -46,7 +46,12 @@ PASSES = (
     *("loop-invariant-code-motion", "loop-invariant-subset-hoisting"),
     *("cpu-keep-in-registers", "loop-lower-slices", "cpu-pack-contractions", "canonicalize"),
     *("cpu-reduce-columns", "loop-merge-lengths", "buffer-write-carried"),
-    *("buffer-privatize-empty", "buffer-settle-views", "loop-unroll-small", "loop-version-shapes"),
+    *(
+        "buffer-privatize-empty",
+        "buffer-resolve-dropped-axes",
+        "loop-unroll-small",
+        "loop-version-shapes",
+    ),
     *("tensor-sink-expansions", "tensor-widen-factors", "convert-onnx-to-linalg", "sccp"),
     *("cse", "onnx-infer-types", "loop-hoist-invariants", "tensor-version-broadcasts"),
     "tensor-version-extents",

@@ -128,8 +128,8 @@ static constexpr StringLiteral kNotProved[] = {
     "loopc-set-target",
     // They mend what is wrong in few programs.
     "buffer-privatize-empty",
-    "buffer-settle-views",
-    "loopc-settle-packed",
+    "buffer-resolve-dropped-axes",
+    "loopc-retract-packed",
     "nest-retract-unproved",
     // It is what would say so.
     "loopc-verify-stage",

@@ -23,7 +23,7 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// What no phase has more of.
-static constexpr size_t kMostPasses = 15;
+static constexpr size_t kMaxPasses = 15;
 
 /// Options with which each phase for `target` has all passes that it can have.
 static PipelineOptions makeOptions(PhaseTarget target) {
@@ -45,7 +45,7 @@ TEST(Phases, AreSmallAndSayWhy) {
     EXPECT_FALSE(phase.summary.empty());
     std::vector<PlacedPass> passes = phase.list(makeOptions(phase.target));
     EXPECT_THAT(passes, Not(IsEmpty()));
-    EXPECT_LE(passes.size(), kMostPasses);
+    EXPECT_LE(passes.size(), kMaxPasses);
     for (const PlacedPass &pass : passes) {
       SCOPED_TRACE(pass.name);
       EXPECT_THAT(pass.name, Not(IsEmpty()));

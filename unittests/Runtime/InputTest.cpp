@@ -69,11 +69,12 @@ int32_t doNothing(void *, void **, void **) {
 }
 
 /// Runs a model without outputs, which must fail before the entry.
-std::string getInputError(TestModel &model, std::vector<loopc_value> inputs) {
+std::string getInputError(TestModel &model, std::vector<loopc_value> inputs,
+                          int status = LOOPC_ERROR_INPUT) {
   seen = {};
   std::vector<loopc_value> outputs;
   Outcome outcome = runModel(model, std::move(inputs), outputs);
-  EXPECT_EQ(outcome.status, LOOPC_ERROR_INPUT);
+  EXPECT_EQ(outcome.status, status);
   EXPECT_FALSE(seen.ran);
   return outcome.message;
 }
@@ -178,11 +179,11 @@ TEST(Input, NamedDimensionsAreEqual) {
   model.input("x", kF32, {named(sameName.c_str()), named("M"), named("M")});
   TestTensor<float> y(kF32, {1, 3}, iota(3));
   TestTensor<float> x(kF32, {4, 2, 2}, iota(16));
-  EXPECT_EQ(getInputError(model, {y.get(), x.get()}),
+  EXPECT_EQ(getInputError(model, {y.get(), x.get()}, LOOPC_ERROR_DIM_NAME),
             "input 'x' (#1): dimension 0 ('N') is 4 but input 'y' has 3; "
             "if 'N' is not one extent, compile the model with --dim=N=?");
   x.shape = {3, 2, 1};
-  EXPECT_EQ(getInputError(model, {y.get(), x.get()}),
+  EXPECT_EQ(getInputError(model, {y.get(), x.get()}, LOOPC_ERROR_DIM_NAME),
             "input 'x' (#1): dimension 2 ('M') is 1 but dimension 1 has 2; "
             "if 'M' is not one extent, compile the model with --dim=M=?");
   x.shape = {3, 2, 2};
@@ -508,8 +509,9 @@ TEST(Input, NamedDimensionsOfDefaults) {
   model.input("x", kF32, {named("N")}).defaultsTo(values, {3});
   model.input("y", kF32, {named("N")});
   TestTensor<float> y(kF32, {2}, {8, 9});
-  EXPECT_THAT(getInputError(model, {loopc_value{}, y.get()}),
-              HasSubstr("is 2 but input 'x' has 3"));
+  EXPECT_THAT(
+      getInputError(model, {loopc_value{}, y.get()}, LOOPC_ERROR_DIM_NAME),
+      HasSubstr("is 2 but input 'x' has 3"));
 }
 
 TEST(Input, DefaultOfUnknownRank) {

@@ -189,7 +189,7 @@ TEST(ListInput, NamedDimensionsOfStrings) {
   TestTensor<float> tensor(kF32, {3}, {1, 2, 3});
   std::vector<loopc_value> outputs;
   Outcome outcome = runModel(model, {strings.get(), tensor.get()}, outputs);
-  EXPECT_EQ(outcome.status, LOOPC_ERROR_INPUT);
+  EXPECT_EQ(outcome.status, LOOPC_ERROR_DIM_NAME);
   EXPECT_EQ(outcome.message,
             "input 'y' (#1): dimension 0 ('n') is 3 but input 'x' has 2; "
             "if 'n' is not one extent, compile the model with --dim=n=?");

@@ -42,13 +42,13 @@ TEST(Model, Version) { EXPECT_STREQ(loopc_rt_version(), LOOPC_VERSION); }
 
 TEST(Model, StatusNames) {
   std::vector<std::string> names;
-  for (int status = -1; status <= 10; ++status)
+  for (int status = -1; status <= 11; ++status)
     names.push_back(loopc_status_name(status));
   EXPECT_THAT(names,
               ElementsAre("unknown status", "ok", "input error", "output error",
                           "runtime error", "out of memory", "cancelled",
                           "timeout", "CPU error", "ABI error", "device error",
-                          "unknown status"));
+                          "dimension name error", "unknown status"));
 }
 
 TEST(Model, Check) {

@@ -95,7 +95,7 @@ def BufferWriteCarried : Pass<"buffer-write-carried", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
-def BufferSettleViews : Pass<"buffer-settle-views"> {
+def BufferResolveDroppedAxes : Pass<"buffer-resolve-dropped-axes"> {
   let summary = "say of each view which axes it leaves out";
   let description = [{
     Where the strides are not known, and another axis has the extent 1 as well,

@@ -105,7 +105,7 @@ def EliminateCommon : Pass<"loopc-eliminate-common"> {
                         "of loops one">];
 }
 
-def SettlePacked : Pass<"loopc-settle-packed", "::mlir::func::FuncOp"> {
+def RetractPacked : Pass<"loopc-retract-packed", "::mlir::func::FuncOp"> {
   let summary = "operands are packed where that is proved";
   let description = [{
     `loopc.packed` says of an operand that it is whole panels, with zeros behind

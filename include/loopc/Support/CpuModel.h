@@ -78,7 +78,7 @@ struct CpuModel : VectorUnit {
   //===--------------------------------------------------------------------===//
 
   /// Bits of the shortest vectors that there are instructions for.
-  static constexpr unsigned kLeastBits = 128;
+  static constexpr unsigned kMinBits = 128;
   /// Sums of products that must be under way: an addition takes four cycles,
   /// and two begin in each.
   static constexpr int64_t kSumsUnderWay = 8;

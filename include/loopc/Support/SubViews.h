@@ -23,7 +23,7 @@ llvm::SmallBitVector getDroppedAxes(mlir::memref::SubViewOp op);
 /// Makes views in `root` of which upstream does not find the axes
 /// memref.reinterpret_cast; with `byExtents` all of which it finds others than
 /// slices of tensors leave out.
-void settleViews(mlir::Operation *root, bool byExtents);
+void resolveDroppedAxes(mlir::Operation *root, bool byExtents);
 
 } // namespace loopc
 

@@ -19,8 +19,8 @@ using namespace loopc;
 
 /// Bytes of shared memory that state may take, of the 48 KiB that a kernel can
 /// have by itself: tiles and reductions have theirs there too.
-static constexpr int64_t kMostState = 24 << 10;
-static constexpr int64_t kMostShared = 48 << 10;
+static constexpr int64_t kMaxState = 24 << 10;
+static constexpr int64_t kMaxShared = 48 << 10;
 /// What a reduction of a block takes: a number of each warp.
 static constexpr int64_t kReductionBytes = 256;
 static constexpr int64_t kAlignment = 16;
@@ -62,7 +62,7 @@ int64_t BlockState::countRoom() {
   for (Value memory : kernel.getWorkgroupAttributions())
     used += cast<MemRefType>(memory.getType()).getNumElements();
   kernel.walk([&](gpu::AllReduceOp) { used += kReductionBytes; });
-  return std::min(kMostState, kMostShared - used);
+  return std::min(kMaxState, kMaxShared - used);
 }
 
 /// True where nothing but loads and stores touches the buffer, some of them

@@ -27,7 +27,7 @@ static constexpr int64_t kLongRow = 1024;
 static constexpr uint64_t kFewElements = 8192;
 static constexpr int64_t kLongSum = 64;
 /// The most warps of a block.
-static constexpr int64_t kMostWarps = 16;
+static constexpr int64_t kMaxWarps = 16;
 
 Value loopc::getBlockMemory(gpu::GPUFuncOp kernel, int64_t bytes) {
   Builder b(kernel.getContext());
@@ -212,9 +212,9 @@ Value loopc::countDealtThreads(ImplicitLocOpBuilder &b, scf::ForOp outer,
 Value Dealer::putWarpsTogether(Value part, Operation *combiner) {
   Type type = part.getType();
   int64_t bytes = llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
-  Value memory = getBlockMemory(kernel, kMostWarps * kWarp * bytes);
+  Value memory = getBlockMemory(kernel, kMaxWarps * kWarp * bytes);
   auto space = cast<MemRefType>(memory.getType()).getMemorySpace();
-  auto viewType = MemRefType::get({kMostWarps, kWarp}, type,
+  auto viewType = MemRefType::get({kMaxWarps, kWarp}, type,
                                   MemRefLayoutAttrInterface(), space);
   Value view =
       memref::ViewOp::create(b, viewType, memory, index(0), ValueRange());

@@ -111,11 +111,11 @@ LogicalResult loopc::verifyKernelWrites(device::RegionOp region,
 }
 
 bool loopc::hasTooManyParameters(gpu::GPUFuncOp kernel) {
-  constexpr int64_t kMostWords = 32764 / 8;
+  constexpr int64_t kMaxWords = 32764 / 8;
   int64_t words = 0;
   for (Type type : kernel.getArgumentTypes()) {
     auto buffer = dyn_cast<MemRefType>(type);
     words += buffer ? 3 + 2 * buffer.getRank() : 1;
   }
-  return words > kMostWords;
+  return words > kMaxWords;
 }

@@ -271,8 +271,8 @@ private:
 };
 } // namespace
 
-Value GridChooser::isWorthSlices(const LoopSlices &slices,
-                                 gpu::GPUFuncOp kernel, ValueRange given) {
+Value GridChooser::makeAreSlicesSmall(const LoopSlices &slices,
+                                      gpu::GPUFuncOp kernel, ValueRange given) {
   if (llvm::any_of(slices.nests, [&](const SlicedNest &nest) {
         return mayBeTiled(nest.loops.front(), target);
       }))

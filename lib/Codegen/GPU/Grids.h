@@ -45,9 +45,9 @@ public:
   /// Whether blocks are to go through the loop of `kernel` by themselves: where
   /// there are several slices, of which none has much to do. Null where not.
   /// `given` is what the kernel is given, behind its first argument.
-  mlir::Value isWorthSlices(const LoopSlices &slices,
-                            mlir::gpu::GPUFuncOp kernel,
-                            mlir::ValueRange given);
+  mlir::Value makeAreSlicesSmall(const LoopSlices &slices,
+                                 mlir::gpu::GPUFuncOp kernel,
+                                 mlir::ValueRange given);
 
   /// For `kernel`, whose loop is in one over its slices, before it is dealt out
   /// to threads.

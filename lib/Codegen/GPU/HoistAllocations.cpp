@@ -44,7 +44,7 @@ using namespace loopc;
 /// Places begin at multiples of that.
 static constexpr int64_t kPlaceBytes = 256;
 /// Places of a class, which are the bits of a word.
-static constexpr size_t kMostPlaces = 62;
+static constexpr size_t kMaxPlaces = 62;
 
 namespace {
 /// Allocations whose results may be one buffer for who reads it.
@@ -164,7 +164,7 @@ std::string Hoister::findObstacle(Group &group) {
   size_t most = 0;
   for (Region *region : loop.getLoopRegions())
     most = std::max<size_t>(most, region->getNumArguments());
-  if (group.allocs.size() + most > kMostPlaces)
+  if (group.allocs.size() + most > kMaxPlaces)
     return "it carries more buffers than fit into a word";
   return "";
 }

@@ -8,7 +8,7 @@
 
 #include "DeviceCode.h"
 #include "KernelLoops.h"
-#include "LoneWork.h"
+#include "SingleIterationNests.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Device/IR/Device.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -55,8 +55,8 @@ using Memory = DenseSet<const void *>;
 struct Candidate {
   Operation *op;
   bool isSmall;
-  /// One iteration (LoneWork.h).
-  bool isLone;
+  /// One iteration (SingleIterationNests.h).
+  bool isSingleIteration;
   Memory read, written;
 
   Memory memory() const {
@@ -98,7 +98,7 @@ bool Chooser::isCandidate(Operation &op) {
   std::string why = findDeviceObstacle(&op, gpu.hasLibdevice);
   if (why.empty() && gpu.loops == DeviceLoops::Host && !isSharedLoop(&op))
     why = "--device-loops=host";
-  if (!why.empty() && !isLoneNest(&op))
+  if (!why.empty() && !isSingleIterationNest(&op))
     remarkMissed(op.getLoc(), "Kernel", "the host drives it: " + why);
   return why.empty();
 }
@@ -122,8 +122,11 @@ void Chooser::collect(Block &block) {
   for (Operation &op : block) {
     if (op.getNumRegions() != 0 && isCandidate(op)) {
       int64_t work = countWork(&op);
-      Candidate candidate{
-          &op, work >= 0 && work <= gpu.minWork, isLoneNest(&op), {}, {}};
+      Candidate candidate{&op,
+                          work >= 0 && work <= gpu.minWork,
+                          isSingleIterationNest(&op),
+                          {},
+                          {}};
       collectAccesses(&op, classes, candidate.read, candidate.written);
       candidates.push_back(std::move(candidate));
       continue;
@@ -146,7 +149,8 @@ static Memory collectWritten(func::FuncOp function,
 
 /// True for scalars that the host looks at, of what is not known to be much.
 bool Chooser::isHosts(const Candidate &candidate) const {
-  return candidate.isLone && touchesAny(candidate.written, readByHost);
+  return candidate.isSingleIteration &&
+         touchesAny(candidate.written, readByHost);
 }
 
 llvm::SetVector<Operation *> Chooser::choose(func::FuncOp function) {
@@ -174,7 +178,7 @@ llvm::SetVector<Operation *> Chooser::choose(func::FuncOp function) {
     auto isThere = [&](const void *of) {
       return everWritten.contains(of) && onDevice.contains(of);
     };
-    if (!candidate.isLone)
+    if (!candidate.isSingleIteration)
       return llvm::any_of(candidate.memory(), isThere);
     // The host has to wait for the one or for the other.
     return touchesAny(candidate.read, written) ||
@@ -237,8 +241,8 @@ struct SelectKernels : loopc::impl::SelectKernelsBase<SelectKernels> {
       return;
     AliasClasses classes(function);
     llvm::SetVector<Operation *> chosen = chooseKernels(function, classes);
-    dissolveLoneNests(function,
-                      [&](Operation *op) { return chosen.contains(op); });
+    promoteSingleIterationNests(
+        function, [&](Operation *op) { return chosen.contains(op); });
     for (Operation *loop : chosen) {
       ++(isSharedLoop(loop) ? numNests : numLoops);
       moveToRegion(loop);

@@ -435,14 +435,10 @@ struct ConvertLaunchesToLLVM
     : loopc::impl::ConvertLaunchesToLLVMBase<ConvertLaunchesToLLVM> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto function = module.lookupSymbol<func::FuncOp>("loopc_entry");
-    if (!function)
-      return;
-    if (!rt::findRun(function)) {
-      function.emitOpError("is given no '!rt.run'");
-      return signalPassFailure();
-    }
-    LaunchLowering(module, function).run();
+    // The model's function is given the run; launches stand in no other.
+    for (auto function : module.getOps<func::FuncOp>())
+      if (rt::findRun(function) && !function.isPrivate())
+        LaunchLowering(module, function).run();
   }
 };
 } // namespace

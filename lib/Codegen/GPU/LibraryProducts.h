@@ -10,14 +10,10 @@
 #define LOOPC_LIB_CODEGEN_GPU_LIBRARYPRODUCTS_H
 
 #include "Products.h"
+#include "loopc/Dialect/Loopc/IR/LibraryCalls.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace loopc {
-
-/// Attribute of the call that asks the runtime for a product: the name of the
-/// kernel in whose place it is. Its operands are words of loopc_cuda_product
-/// (loopc-rt/cuda.h), its result what loopc_rt_cuda_product() returns.
-inline constexpr llvm::StringLiteral kProductAttrName = "loopc.product";
 
 /// A nest that is a product of matrices and nothing else.
 struct LibraryProduct {

@@ -45,7 +45,7 @@ static constexpr int32_t kBlockThreads = 256;
 /// kernel. A guess: no device was at hand.
 static constexpr int64_t kOneBlockWork = int64_t(1) << 16;
 /// Operations that are rather computed again than handed over.
-static constexpr int64_t kMostRepeated = 64;
+static constexpr int64_t kMaxRepeated = 64;
 /// Iterations between two looks at the host's word.
 static constexpr int64_t kLookDistance = 64;
 
@@ -253,29 +253,29 @@ Value Plan::canonical(Value value) const {
 }
 
 /// Operations that computing the results of `op` again takes; more than
-/// kMostRepeated where that is not possible.
+/// kMaxRepeated where that is not possible.
 int64_t Plan::countRepeated(Operation *op) {
-  auto [it, isNew] = repeated.try_emplace(op, kMostRepeated + 1);
+  auto [it, isNew] = repeated.try_emplace(op, kMaxRepeated + 1);
   if (!isNew)
     return it->second;
   auto load = dyn_cast<memref::LoadOp>(op);
   bool isConstantLoad = load && !written.contains(classes.of(load.getMemref()));
   if (op->getNumRegions() != 0 || (!isMemoryEffectFree(op) && !isConstantLoad))
-    return kMostRepeated + 1;
+    return kMaxRepeated + 1;
   int64_t count = 1;
   for (Value operand : op->getOperands())
     if (Operation *def = canonical(operand).getDefiningOp()) {
       int64_t more = countRepeated(def);
       // What cannot be repeated is in the state.
-      count += more > kMostRepeated ? 0 : more;
+      count += more > kMaxRepeated ? 0 : more;
     }
-  count = std::min(count, kMostRepeated + 1);
+  count = std::min(count, kMaxRepeated + 1);
   repeated[op] = count;
   return count;
 }
 
 bool Plan::canRepeat(Operation *op) {
-  return countRepeated(op) <= kMostRepeated;
+  return countRepeated(op) <= kMaxRepeated;
 }
 
 /// Sees to it that `part` has `value`.

@@ -286,8 +286,8 @@ std::optional<Product> loopc::matchProduct(scf::ForOp outer) {
 
 /// Extents from which tiles are worth it, and work that fills a device: blocks,
 /// about as many as an H100 has processors.
-static constexpr int64_t kLeastRows = 32;
-static constexpr int64_t kLeastDepth = 16;
+static constexpr int64_t kMinRows = 32;
+static constexpr int64_t kMinDepth = 16;
 static constexpr int64_t kManyTiles = 128;
 
 ProductUnit loopc::chooseUnit(const Product &product,
@@ -368,9 +368,9 @@ Value ProductExtents::fits(ImplicitLocOpBuilder &b, const ProductTile &shape,
         arith::CmpIPredicate::uge, value,
         arith::ConstantIndexOp::create(b, least));
   };
-  Value fits = atLeast(rows, kLeastRows);
-  fits = b.createOrFold<arith::AndIOp>(fits, atLeast(columns, kLeastRows));
-  fits = b.createOrFold<arith::AndIOp>(fits, atLeast(depth, kLeastDepth));
+  Value fits = atLeast(rows, kMinRows);
+  fits = b.createOrFold<arith::AndIOp>(fits, atLeast(columns, kMinRows));
+  fits = b.createOrFold<arith::AndIOp>(fits, atLeast(depth, kMinDepth));
   // Smaller ones are for more processors.
   if (!isSmallest)
     fits = b.createOrFold<arith::AndIOp>(

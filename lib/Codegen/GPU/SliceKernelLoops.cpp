@@ -98,7 +98,7 @@ void SliceKernelLoops::process(device::RegionOp region, gpu::GPUFuncOp kernel,
     return;
   ImplicitLocOpBuilder b(region.getLoc(), region);
   GridChooser grids(b, region);
-  Value when = grids.isWorthSlices(*slices, kernel, region.getGiven());
+  Value when = grids.makeAreSlicesSmall(*slices, kernel, region.getGiven());
   std::optional<int64_t> known =
       when ? getConstantIntValue(when) : std::optional<int64_t>(0);
   if (known && *known == 0)

@@ -8,7 +8,7 @@
 
 #include "Accumulators.h"
 #include "DeviceCode.h"
-#include "LoneWork.h"
+#include "SingleIterationNests.h"
 #include "loopc/Codegen/GPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -134,7 +134,7 @@ static bool maySplit(scf::ForOp loop) {
   return !count || *count >= kLongSum;
 }
 
-scf::ForOp loopc::splitLoneSum(scf::ForOp sum, MakeMemory makeMemory) {
+scf::ForOp loopc::splitHostSum(scf::ForOp sum, MakeMemory makeMemory) {
   if (!maySplit(sum))
     return sum;
   ImplicitLocOpBuilder b(sum.getLoc(), sum);

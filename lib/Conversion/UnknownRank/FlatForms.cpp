@@ -10,8 +10,8 @@
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Support/ConstantElements.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -59,11 +59,7 @@ std::optional<SmallVector<int64_t>> FlatNode::constantInts(unsigned i) {
   ElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)))
     return std::nullopt;
-  auto dense = dyn_cast<DenseElementsAttr>(elements);
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
-      resource && resource.getRawHandle().getBlob())
-    dense = DenseElementsAttr::getFromRawBuffer(
-        resource.getType(), resource.getRawHandle().getBlob()->getData());
+  DenseElementsAttr dense = getDenseElements(elements);
   if (!dense || !dense.getElementType().isInteger())
     return std::nullopt;
   SmallVector<int64_t> values;

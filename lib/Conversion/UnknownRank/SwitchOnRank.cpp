@@ -38,7 +38,7 @@ static constexpr int64_t kMaxRank = 8;
 static constexpr size_t kFewRanks = 4;
 
 /// Code for more combinations of ranks is refused: it would take minutes.
-static constexpr size_t kMostRanks = 1000;
+static constexpr size_t kMaxRanks = 1000;
 
 //===----------------------------------------------------------------------===//
 // Which ranks
@@ -244,7 +244,7 @@ public:
         !(form->switchesOverFew && countCombinations(node) <= kFewRanks) &&
         makeFlat(node, *form))
       return success();
-    if (size_t count = countCombinations(node); count > kMostRanks)
+    if (size_t count = countCombinations(node); count > kMaxRanks)
       return refuse(node, count);
     if (switchOnCoordinates(node) || switchOnLength(node))
       return success();

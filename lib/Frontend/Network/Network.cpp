@@ -185,8 +185,8 @@ ILayer *INetworkDefinition::addLayer(LayerType type, ITensor *const *given,
       layer->setInput(k, *given[k]);
     else
       layer->inputs.resize(std::max<size_t>(layer->inputs.size(), k + 1));
-  constexpr int32_t kMostOutputs = 1 << 16;
-  if (nbOutputs > kMostOutputs) {
+  constexpr int32_t kMaxOutputs = 1 << 16;
+  if (nbOutputs > kMaxOutputs) {
     addError(layer->describe() + " cannot have " + std::to_string(nbOutputs) +
              " outputs");
     nbOutputs = 0;

@@ -113,7 +113,7 @@ private:
   bool hasProbabilities() const { return countFloats(call, "prob_a") > 0; }
   int64_t numPairs() const { return classes * (classes - 1) / 2; }
 
-  static constexpr int64_t kMostClasses = 512;
+  static constexpr int64_t kMaxClasses = 512;
 
   std::string writePairScores() const;
   std::string writeVotes() const;
@@ -154,8 +154,8 @@ bool SvmClassifier::checkSizes() const {
   if (classes < 2)
     return fail(Twine(classes) + " labels of classes");
   // Votes are a product with a matrix of classes and pairs.
-  if (classes > kMostClasses)
-    return fail(Twine(classes) + " classes: more than " + Twine(kMostClasses));
+  if (classes > kMaxClasses)
+    return fail(Twine(classes) + " classes: more than " + Twine(kMaxClasses));
   int64_t total = 0, coefficients = countFloats(call, "coefficients");
   for (int64_t count : supports) {
     if (count < 0 || count > coefficients)

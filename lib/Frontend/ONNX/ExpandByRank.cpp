@@ -16,8 +16,8 @@ using namespace loopc::importer;
 
 /// The ranks that are tried, and the inputs whose ranks are tried together.
 static constexpr int64_t kRanks[] = {1, 2, 3, 4, 5, 6};
-static constexpr unsigned kMostTogether = 3;
-static constexpr unsigned kMostInputs = 7;
+static constexpr unsigned kMaxTogether = 3;
+static constexpr unsigned kMaxInputs = 7;
 
 /// True if some ranks of `inputs` make `types` ones that can be expanded.
 static bool anyRanks(SmallVectorImpl<Type> &types, ArrayRef<unsigned> inputs,
@@ -51,10 +51,10 @@ static Choice choose(ArrayRef<Type> given, CanExpand canExpand) {
   SmallVector<Type> types(given);
   SmallVector<unsigned> open;
   for (auto [k, type] : llvm::enumerate(types))
-    if (isa_and_nonnull<UnrankedTensorType>(type) && open.size() < kMostInputs)
+    if (isa_and_nonnull<UnrankedTensorType>(type) && open.size() < kMaxInputs)
       open.push_back(k);
   Choice choice;
-  for (unsigned count = 1; count <= kMostTogether; ++count)
+  for (unsigned count = 1; count <= kMaxTogether; ++count)
     for (unsigned mask = 1; mask < 1u << open.size(); ++mask) {
       if (static_cast<unsigned>(llvm::popcount(mask)) != count)
         continue;

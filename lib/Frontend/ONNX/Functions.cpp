@@ -169,14 +169,14 @@ void Importer::addUnsupported(const NodeContext &nc) {
 }
 
 LogicalResult Importer::reportUnsupported() {
-  constexpr size_t kMostPlaces = 8;
+  constexpr size_t kMaxPlaces = 8;
   for (auto &[message, entry] : unsupported) {
     InFlightDiagnostic diag =
         loopc::emitError(entry.places.front().first, entry.diag)
         << message.getValue();
     for (auto [k, place] : llvm::enumerate(llvm::drop_begin(entry.places))) {
-      if (k + 2 > kMostPlaces) {
-        diag.attachNote() << "and " << entry.places.size() - kMostPlaces
+      if (k + 2 > kMaxPlaces) {
+        diag.attachNote() << "and " << entry.places.size() - kMaxPlaces
                           << " more";
         break;
       }
@@ -251,10 +251,10 @@ LogicalResult Importer::scanNodes(const NodeList &nodes, Frame &frame,
     // Reported at the node of the main graph, or of one within it, that is one
     // too many, not somewhere in a function.
     count = llvm::SaturatingAdd(count, uint64_t(1));
-    if (count > kMostNodes && active.empty())
+    if (count > kMaxNodes && active.empty())
       return loopc::emitError(nc.loc, Diag::ModelTooDeep)
              << "the model expands to " << count
-             << " nodes with what this one calls, more than " << kMostNodes;
+             << " nodes with what this one calls, more than " << kMaxNodes;
     for (const pb::AttributeProto &attr : node.attribute())
       if (attr.has_g() && failed(scanNodes(attr.g().node(), frame,
                                            nc.innerPath() + "/" + attr.name(),

@@ -325,9 +325,9 @@ LogicalResult Importer::importNode(const pb::NodeProto &node, unsigned index,
                  nullptr, nodeLoc(path, index, node, std::nullopt)};
   // What operators are expanded to, and bodies that are imported until their
   // types settle, must end some day.
-  if (++importedNodes > kMostNodes)
+  if (++importedNodes > kMaxNodes)
     return loopc::emitError(nc.loc, Diag::ModelTooDeep)
-           << "the model expands to more than " << kMostNodes << " nodes";
+           << "the model expands to more than " << kMaxNodes << " nodes";
   FailureOr<NodeKind> kind = classifyNode(nc);
   if (failed(kind) || failed(checkValues(nc)))
     return failure();

@@ -433,7 +433,7 @@ private:
   /// Nodes that were imported so far, those of a body as often as its types
   /// took to settle; and how many there may be.
   uint64_t importedNodes = 0;
-  static constexpr uint64_t kMostNodes = 1 << 19;
+  static constexpr uint64_t kMaxNodes = 1 << 19;
   /// Types of the carried values that a loop ended with.
   llvm::DenseMap<mlir::Attribute, llvm::SmallVector<Type>> settledTypes;
 

@@ -403,14 +403,14 @@ LogicalResult Importer::checkOutputs(LayerImport &l) {
 LogicalResult Importer::importLayer(const Graph &graph, unsigned index,
                                     StringRef path, Values &values) {
   // Bodies that are imported until their types settle must end some day.
-  constexpr uint64_t kMostLayers = 1 << 19;
+  constexpr uint64_t kMaxLayers = 1 << 19;
   const Layer &layer = graph.layers[index];
   if (layer.type == "Parameter" || layer.type == "Result")
     return success();
   Location loc = layerLoc(path, layer);
-  if (++importedLayers > kMostLayers)
+  if (++importedLayers > kMaxLayers)
     return loopc::emitError(loc, Diag::ModelTooDeep)
-           << "the model expands to more than " << kMostLayers << " layers";
+           << "the model expands to more than " << kMaxLayers << " layers";
   LayerImport l(*this, layer, loc,
                 (path + "/" + layer.type + " '" + layer.name + "'").str());
   for (Source source : layer.sources)

@@ -169,7 +169,7 @@ static void importAvgPool(LayerImport &l) {
 /// Windows that are cut out one by one; more are read by a table.
 static constexpr int64_t kFewWindows = 32;
 /// Windows along an axis: a table has so many rows.
-static constexpr int64_t kMostWindows = 1 << 20;
+static constexpr int64_t kMaxWindows = 1 << 20;
 
 /// `x` with `count` windows of the `extent` elements along `axis`, of which
 /// `isMax` or the mean is taken: from floor(i * n / out) to
@@ -252,11 +252,11 @@ template <bool IsMax> static void importAdaptive(LayerImport &l) {
     if (ShapedType::isDynamic(extent) && count != 1)
       return (void)(l.fail(Diag::UnsupportedNode)
                     << "the extent of axis " << axis << " is not known");
-    if (count < 1 || count > kMostWindows || (extent == 0 && count != 1))
+    if (count < 1 || count > kMaxWindows || (extent == 0 && count != 1))
       return (void)(l.fail(Diag::UnsupportedNode)
                     << "the output shape has the extent " << count
                     << " for one of " << extent << ", expected 1 to "
-                    << (extent == 0 ? 1 : kMostWindows));
+                    << (extent == 0 ? 1 : kMaxWindows));
     x = adaptAxis(l, x, axis, extent, count, IsMax);
   }
   l.set(x);

@@ -129,10 +129,10 @@ static void importExtractImagePatches(LayerImport &l) {
   if (rank != 4 || isWrong(sizes) || isWrong(strides) || isWrong(rates))
     return (void)(l.fail() << "sizes, strides and rates must be two positive "
                               "numbers, and the input an image");
-  constexpr int64_t kMostPatches = 1024;
-  if (sizes[0] > kMostPatches || sizes[1] > kMostPatches / sizes[0])
+  constexpr int64_t kMaxPatches = 1024;
+  if (sizes[0] > kMaxPatches || sizes[1] > kMaxPatches / sizes[0])
     return (void)(l.fail(Diag::UnsupportedNode)
-                  << "patches have more than " << kMostPatches << " places");
+                  << "patches have more than " << kMaxPatches << " places");
   Ints pads(8, 0), extents(2);
   for (unsigned k : {0, 1}) {
     int64_t extent = l.extent(x, 2 + k);

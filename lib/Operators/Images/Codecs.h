@@ -27,7 +27,7 @@ public:
   virtual ~Picture() = default;
 
   /// Pixels of the largest image: a small file can say any size.
-  static constexpr int64_t kMostPixels = int64_t(1) << 28;
+  static constexpr int64_t kMaxPixels = int64_t(1) << 28;
 
   /// False after fail() where no image may have this size.
   bool check(int64_t height, int64_t width);

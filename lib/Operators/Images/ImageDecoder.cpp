@@ -32,7 +32,7 @@ void Picture::copyReason(const char *why) {
 bool Picture::check(int64_t height, int64_t width) {
   if (height < 1 || width < 1)
     return fail("the image has no size");
-  if (height > kMostPixels / width)
+  if (height > kMaxPixels / width)
     return fail("the image has more than 2^28 pixels");
   return true;
 }

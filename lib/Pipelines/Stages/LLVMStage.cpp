@@ -61,6 +61,7 @@ static void verifyMarks(LLVM::LLVMFuncOp function, StageErrors &errors) {
 
 void loopc::verifyLLVMStage(ModuleOp module, StageErrors &errors) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    verifyUsers(op, errors);
     bool isContainer = isa<ModuleOp, gpu::GPUModuleOp>(op);
     bool isForDevice = isa_and_nonnull<NVVM::NVVMDialect>(op->getDialect()) &&
                        op->getParentOfType<gpu::GPUModuleOp>();

@@ -57,6 +57,7 @@ void loopc::verifyLinalgStage(ModuleOp module, StageErrors &errors) {
       errors.emit(op) << "is left of a conversion";
     else if (auto loop = dyn_cast<LoopOp>(op))
       verifyPorts(loop, errors);
+    verifyUsers(op, errors);
     verifyTypes(op, errors);
     verifyPackedOperand(op, errors);
     return errors.areEnough() ? WalkResult::interrupt() : WalkResult::advance();

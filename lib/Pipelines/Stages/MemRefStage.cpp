@@ -41,6 +41,7 @@ unsigned loopc::verifyMemRefStage(ModuleOp module, StageErrors &errors) {
   for (auto function : module.getOps<func::FuncOp>()) {
     OwnershipChecker ownership(function, errors);
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      verifyUsers(op, errors);
       verifyTypes(op, errors);
       ownership.number(op);
       if (auto alloc = dyn_cast<memref::AllocOp>(op))

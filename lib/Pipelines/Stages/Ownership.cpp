@@ -78,7 +78,7 @@ void OwnershipChecker::add(Alternatives &to, Alternative alternative) {
 
 void OwnershipChecker::alias(Value value, Alternatives alternatives) {
   unsigned lastUse = lastUses.lookup(value);
-  bool areTooMany = alternatives.size() > kMostAlternatives;
+  bool areTooMany = alternatives.size() > kMaxAlternatives;
   for (const Alternative &each : alternatives)
     if (Resource *resource = resourceOf(each)) {
       resource->lastUse = std::max(resource->lastUse, lastUse);

@@ -40,7 +40,7 @@ public:
 private:
   using Ref = Conditions::Ref;
   static constexpr size_t kNodesPerOp = 64;
-  static constexpr size_t kMostAlternatives = 16;
+  static constexpr size_t kMaxAlternatives = 16;
 
   /// A buffer, or a handle of a list, that one place makes.
   struct Resource {

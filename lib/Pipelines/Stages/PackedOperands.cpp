@@ -8,13 +8,14 @@
 
 // `loopc.packed` says of an operand that it is whole panels, with zeros behind
 // the elements that there are. Its verifier sees the map and the extents; here
-// it is followed to what has made it, and retracted (loopc-settle-packed) where
-// that does not prove it.
+// it is followed to what has made it, and retracted (loopc-retract-packed)
+// where that does not prove it.
 
 #include "StageErrors.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Pipelines/Passes.h"
 #include "loopc/Support/Casts.h"
+#include "loopc/Support/ConstantElements.h"
 #include "loopc/Support/Remarks.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -22,12 +23,10 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
-#include "mlir/IR/AsmState.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_SETTLEPACKED
+#define GEN_PASS_DEF_RETRACTPACKED
 #include "loopc/Pipelines/Passes.h.inc"
 } // namespace loopc
 
@@ -61,21 +60,12 @@ static ElementsAttr getConstant(Value value) {
   return dyn_cast_or_null<ElementsAttr>(global.getInitialValueAttr());
 }
 
-static ArrayRef<char> getBytes(ElementsAttr value) {
-  if (auto dense = dyn_cast<DenseElementsAttr>(value))
-    return dense.getRawData();
-  auto resource = dyn_cast<DenseResourceElementsAttr>(value);
-  AsmResourceBlob *blob =
-      resource ? resource.getRawHandle().getBlob() : nullptr;
-  return blob ? blob->getData() : ArrayRef<char>();
-}
-
 static bool isZero(ArrayRef<char> bytes) {
   return llvm::all_of(bytes, [](char byte) { return byte == 0; });
 }
 
 static bool isZero(ElementsAttr value) {
-  ArrayRef<char> bytes = getBytes(value);
+  ArrayRef<char> bytes = getRawBytes(value);
   return !bytes.empty() && isZero(bytes);
 }
 
@@ -85,7 +75,7 @@ static bool isZeroBehind(ElementsAttr value, unsigned quotient,
                          unsigned remainder, int64_t first) {
   if (value.getNumElements() == 0 || isZero(value))
     return true;
-  ArrayRef<char> bytes = getBytes(value);
+  ArrayRef<char> bytes = getRawBytes(value);
   // One element that stands for all, or bits.
   ArrayRef<int64_t> shape = value.getShapedType().getShape();
   int64_t size = bytes.size() / value.getNumElements();
@@ -282,7 +272,7 @@ void loopc::verifyPackedOperand(Operation *op, StageErrors &errors) {
 }
 
 namespace {
-struct SettlePacked : loopc::impl::SettlePackedBase<SettlePacked> {
+struct RetractPacked : loopc::impl::RetractPackedBase<RetractPacked> {
   void runOnOperation() override {
     getOperation().walk([&](linalg::GenericOp op) {
       std::optional<unsigned> number = findUnproved(op);

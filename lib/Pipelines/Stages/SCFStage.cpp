@@ -34,6 +34,7 @@ static void verifyPrivate(memref::AllocOp alloc, StageErrors &errors) {
 void loopc::verifySCFStage(ModuleOp module, bool areMarksProved,
                            StageErrors &errors) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    verifyUsers(op, errors);
     if (isa<linalg::LinalgOp, loop::LoopOp>(op)) {
       errors.emit(op) << "is lowered here";
     } else if (op->hasAttr(kSectionAttrName)) {

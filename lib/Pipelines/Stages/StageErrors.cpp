@@ -42,3 +42,17 @@ InFlightDiagnostic StageErrors::emit(Location loc) {
 InFlightDiagnostic StageErrors::emit(Operation *op) {
   return std::move(emit(op->getLoc()) << "'" << op->getName() << "' op ");
 }
+
+void loopc::verifyUsers(Operation *op, StageErrors &errors) {
+  auto verify = [&](Value value) {
+    auto users = value.getUsers();
+    auto found =
+        llvm::find_if(users, [](Operation *user) { return !user->getBlock(); });
+    if (found != users.end())
+      errors.emit(*found) << "uses a value and is in no block";
+  };
+  llvm::for_each(op->getResults(), verify);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      llvm::for_each(block.getArguments(), verify);
+}

@@ -27,13 +27,18 @@ public:
   mlir::InFlightDiagnostic emit(mlir::Operation *op);
   bool any() const { return count != 0; }
   /// True after so many that more of them would say no more.
-  bool areEnough() const { return count >= kMost; }
+  bool areEnough() const { return count >= kMaxErrors; }
 
 private:
-  static constexpr unsigned kMost = 8;
+  static constexpr unsigned kMaxErrors = 8;
   Stage stage;
   unsigned count = 0;
 };
+
+/// What holds of each operation at the end of any stage, which the stages ask
+/// in their walks: no operation that is in no block uses a value of `op`.
+/// Nobody would lower it, or verify it, and the value would never be dead.
+void verifyUsers(mlir::Operation *op, StageErrors &errors);
 
 /// What holds at the end of each stage; see loopc-verify-stage.
 void verifyLinalgStage(mlir::ModuleOp module, StageErrors &errors);

@@ -19,27 +19,6 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// An operation that is in no block and uses a value of `module`; null where
-/// there is none. Nobody lowers it, or verifies it, and the value is never
-/// dead.
-static Operation *findDetachedUser(ModuleOp module) {
-  Operation *found = nullptr;
-  auto look = [&](ValueRange values) {
-    for (Value value : values)
-      for (Operation *user : value.getUsers())
-        if (!user->getBlock())
-          found = user;
-  };
-  module->walk([&](Operation *op) {
-    look(op->getResults());
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        look(block.getArguments());
-    return found ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return found;
-}
-
 namespace {
 struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
   using VerifyStageBase::VerifyStageBase;
@@ -56,8 +35,6 @@ struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
         });
     count(numImpossible, impossible.size(),
           "views in code that never runs have extents that contradict");
-    if (Operation *user = findDetachedUser(module))
-      errors.emit(user) << "uses a value and is in no block";
     // The rules take it for granted that operations are as they shall be.
     if (!errors.any())
       verifyRules(module, errors);
@@ -89,7 +66,7 @@ struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
     case Stage::LLVM:
       return verifyLLVMStage(module, errors);
     default:
-      return;
+      module.walk([&](Operation *op) { verifyUsers(op, errors); });
     }
   }
 };

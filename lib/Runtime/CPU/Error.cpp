@@ -385,6 +385,8 @@ extern "C" const char *loopc_status_name(int status) {
     return "ABI error";
   case LOOPC_ERROR_DEVICE:
     return "device error";
+  case LOOPC_ERROR_DIM_NAME:
+    return "dimension name error";
   }
   return "unknown status";
 }

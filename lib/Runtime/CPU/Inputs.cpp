@@ -113,12 +113,12 @@ static int32_t checkNamedDims(loopc_run &run, const loopc_model &model,
       PortName port = getInputName(model, k);
       if (first.input == k)
         return recordPortError(
-            run, LOOPC_ERROR_INPUT, port,
+            run, LOOPC_ERROR_DIM_NAME, port,
             "dimension %d ('%s') is %lld but dimension %d has %lld; if '%s' is "
             "not one extent, compile the model with --dim=%s=?",
             dim, name, extent, first.dim, expected, name, name);
       const char *other = model.inputs[first.input].name;
-      return recordPortError(run, LOOPC_ERROR_INPUT, port,
+      return recordPortError(run, LOOPC_ERROR_DIM_NAME, port,
                              "dimension %d ('%s') is %lld but input '%s' has "
                              "%lld; if '%s' is not one extent, compile the "
                              "model with --dim=%s=?",

@@ -33,22 +33,22 @@ constexpr size_t kSlack = 2 * kDataAlignment - 16;
 constexpr size_t kHugePage = 2 << 20;
 
 /// Blocks from this size on ask for them.
-constexpr size_t kLeastHuge = 2 * kHugePage;
+constexpr size_t kMinHuge = 2 * kHugePage;
 
 /// Scratch memory of these sizes comes from the run's slab, while it has room.
-constexpr size_t kLeastScratch = 512 << 10;
-constexpr size_t kMostScratch = kHugePage / 4 * 3;
+constexpr size_t kMinScratch = 512 << 10;
+constexpr size_t kMaxScratch = kHugePage / 4 * 3;
 
 /// Blocks of these sizes, and no more bytes in all, are kept for later runs.
 /// What malloc gets back of 128 KiB in all it gives back to the kernel, and
 /// each of the pages is a fault in the next run.
-constexpr size_t kLeastKept = 8 << 10;
-constexpr size_t kMostKept = 256 << 20;
+constexpr size_t kMinKept = 8 << 10;
+constexpr size_t kMaxKept = 256 << 20;
 /// Where more bytes than this are kept, the kernel may take the pages of blocks
 /// of the second size and more. To write pages that it may take costs as much
 /// as to write them twice.
-constexpr size_t kMostHeld = 128 << 20;
-constexpr size_t kLeastLent = 16 << 20;
+constexpr size_t kMaxHeld = 128 << 20;
+constexpr size_t kMinLent = 16 << 20;
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -184,7 +184,7 @@ static Block *takeKept(Block *&slot) {
 /// kept.
 static bool putKept(Block *block) {
   size_t capacity = block->capacity;
-  if (__atomic_add_fetch(&keptBytes, capacity, __ATOMIC_RELAXED) <= kMostKept)
+  if (__atomic_add_fetch(&keptBytes, capacity, __ATOMIC_RELAXED) <= kMaxKept)
     for (Block *&slot : keptBlocks[block->sizeClass]) {
       Block *none = nullptr;
       if (__atomic_compare_exchange_n(&slot, &none, block, false,
@@ -198,7 +198,7 @@ static bool putKept(Block *block) {
 /// Lets the kernel have the pages of large blocks if it needs them.
 static void lendKept() {
 #ifdef MADV_FREE
-  for (uint32_t index = getSizeClass(kLeastLent).index; index < kNumSizeClasses;
+  for (uint32_t index = getSizeClass(kMinLent).index; index < kNumSizeClasses;
        ++index)
     for (Block *&slot : keptBlocks[index]) {
       Block *block = takeKept(slot);
@@ -221,11 +221,11 @@ static void lendKept() {
 static void keepOrFree(Block *block) {
   size_t capacity = block->capacity;
   bool isKept = kCaching && block->raw && !block->destroy &&
-                block->sizeClass < kNumSizeClasses && capacity >= kLeastKept &&
-                capacity <= kMostKept;
+                block->sizeClass < kNumSizeClasses && capacity >= kMinKept &&
+                capacity <= kMaxKept;
   // The last one is the likeliest to be asked for: it is not lent.
-  if (isKept && capacity >= kLeastLent &&
-      __atomic_load_n(&keptBytes, __ATOMIC_RELAXED) + capacity > kMostHeld)
+  if (isKept && capacity >= kMinLent &&
+      __atomic_load_n(&keptBytes, __ATOMIC_RELAXED) + capacity > kMaxHeld)
     lendKept();
   if (!isKept || !putKept(block))
     free(block->raw);
@@ -250,7 +250,7 @@ static void emptyCache(Heap &heap, bool mayKeep) {
 
 /// A kept block of the class, or null.
 static Block *findKept(const SizeClass &sizeClass) {
-  if (!kCaching || sizeClass.capacity < kLeastKept ||
+  if (!kCaching || sizeClass.capacity < kMinKept ||
       sizeClass.index >= kNumSizeClasses)
     return nullptr;
   for (Block *&slot : keptBlocks[sizeClass.index])
@@ -307,7 +307,7 @@ static Block *createBlock(const SizeClass &sizeClass) {
   void *raw = malloc(sizeClass.capacity + kSlack);
   if (!raw)
     return nullptr;
-  if (sizeClass.capacity >= kLeastHuge)
+  if (sizeClass.capacity >= kMinHuge)
     adviseHugePages(raw, sizeClass.capacity + kSlack);
   uintptr_t address = reinterpret_cast<uintptr_t>(raw);
   uintptr_t aligned = (address + kDataAlignment - 1) & ~(kDataAlignment - 1);
@@ -370,7 +370,7 @@ static Block *obtainBlock(loopc_run &run, const SizeClass &sizeClass,
       return block;
   // A slab may hold more than is asked for.
   if (kCaching && isScratch && !run.memoryLimit &&
-      sizeClass.capacity >= kLeastScratch && sizeClass.capacity <= kMostScratch)
+      sizeClass.capacity >= kMinScratch && sizeClass.capacity <= kMaxScratch)
     if (Block *block = obtainScratch(heap, sizeClass))
       return block;
   if (sizeClass.index < kNumSizeClasses) {

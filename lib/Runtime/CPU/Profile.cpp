@@ -38,7 +38,7 @@ static constexpr double kTicksPerNanosecond = 1;
 /// The share of an iteration's time that measuring may take.
 static constexpr double kShare = 0.02;
 /// Iterations between two that are measured, at most.
-static constexpr double kMostSkipped = 1 << 20;
+static constexpr double kMaxSkipped = 1 << 20;
 
 #if defined(__x86_64__)
 static uint64_t readTicks() { return __builtin_ia32_rdtsc(); }
@@ -186,8 +186,8 @@ static uint64_t chooseSkipped(Profile &profile, uint64_t ticks,
   double skipped = cost / (kShare * static_cast<double>(ticks + 1)) - 1;
   if (skipped < 1)
     return 0;
-  if (skipped > kMostSkipped)
-    skipped = kMostSkipped;
+  if (skipped > kMaxSkipped)
+    skipped = kMaxSkipped;
   // Between half of it and half as much again.
   profile.random = profile.random * 6364136223846793005u + 1442695040888963407u;
   double vary = static_cast<double>(profile.random >> 40) / (1 << 24);

@@ -59,7 +59,7 @@ constexpr int64_t kAwake = 200'000, kAwakeParked = 30'000;
 
 /// Nanoseconds that a loop has lasted when it pays to start threads for what it
 /// may go on with, and to wake those that sleep.
-constexpr int64_t kWorthStart = 100'000, kWorthWaking = 30'000;
+constexpr int64_t kMinStartTime = 100'000, kMinWakingTime = 30'000;
 
 /// So many loops that threads would have been started for, or woken, had their
 /// runs lasted, pay for them: more will come.
@@ -80,7 +80,7 @@ constexpr uint32_t kIsOpen = 1u << 31;
 
 /// Teams that wait for a run: of models that run at the same time, or with
 /// different numbers of threads.
-constexpr int kMostParked = 8;
+constexpr int kMaxParked = 8;
 
 /// No piece is being computed.
 constexpr int64_t kNoPiece = INT64_MAX;
@@ -283,7 +283,7 @@ static void announce(Team &team) {
 
 /// Teams of no run. Each place is taken and given as one: the child of a fork
 /// finds nothing locked.
-static Team *parked[kMostParked];
+static Team *parked[kMaxParked];
 
 static void destroyTeam(Team *team) {
   // The threads stayed behind a fork, with whatever they waited for.
@@ -315,7 +315,7 @@ static void parkTeam(loopc_run &run) {
   // Others have come since: it goes where the one that is there the longest
   // is most likely, as teams are taken from the front.
   if (Team *other =
-          __atomic_exchange_n(&parked[kMostParked - 1], team, __ATOMIC_ACQ_REL))
+          __atomic_exchange_n(&parked[kMaxParked - 1], team, __ATOMIC_ACQ_REL))
     destroyTeam(other);
 }
 
@@ -452,7 +452,7 @@ static Team *joinTeam(loopc_run &run, bool isPatient) {
   if (wanted == 1)
     return nullptr;
   Team *team = unparkTeam(wanted, isLent);
-  if (!team && isPatient && !hasLasted(run, kWorthStart) && !comesOften())
+  if (!team && isPatient && !hasLasted(run, kMinStartTime) && !comesOften())
     return nullptr;
   if (!team)
     team = isLent ? makeLentTeam(wanted) : startTeam(wanted);
@@ -516,7 +516,7 @@ static bool shareOut(loopc_run &run, int64_t n, int64_t grain,
     return false;
   Team *team = run.team ? run.team : joinTeam(run, isPatient);
   if (!team || team->numMembers == 1 || team->isBusy ||
-      (isPatient && isAsleep(*team) && !hasLasted(run, kWorthWaking) &&
+      (isPatient && isAsleep(*team) && !hasLasted(run, kMinWakingTime) &&
        !wakesForMany(*team)) ||
       !(nest & LOOPC_RT_NEST_ONCE
             ? team->pace.hasThreads()

@@ -245,3 +245,25 @@ func.func @grows_never(%p: i1, %x: memref<?xf32>) -> memref<?xf32> {
 func.func private @section(%x: memref<?xf32>, %n: index) -> memref<?xf32> attributes {loopc.section} {
   return %x : memref<?xf32>
 }
+
+// -----
+
+// What cuBLAS may compute is computed by a kernel of the module otherwise.
+
+func.func private @loopc_cuda_product_3(index) -> i32
+func.func @product(%n: index) -> i32 {
+  // expected-error @below {{attribute 'loopc.product' names "nest_1", and the module has no such kernel}}
+  %s = func.call @loopc_cuda_product_3(%n) {loopc.product = "nest_1"} : (index) -> i32
+  return %s : i32
+}
+gpu.module @kernels {
+  gpu.func @nest_0() kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// expected-error @below {{attribute 'loopc.messages' must be an array of strings}}
+gpu.module @kernels attributes {loopc.messages = [1]} {
+}

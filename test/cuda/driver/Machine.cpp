@@ -20,7 +20,7 @@ using namespace fakecuda;
 /// Instructions that a thread executes before others have their turn.
 static constexpr uint32_t kSlice = 4096;
 /// Grids of more blocks run in their order whatever the seed is.
-static constexpr uint64_t kMostShuffled = 1 << 20;
+static constexpr uint64_t kMaxShuffled = 1 << 20;
 
 //===----------------------------------------------------------------------===//
 // Threads
@@ -422,7 +422,7 @@ bool Launch::step() {
 }
 
 void Launch::begin() {
-  if (limits.seed && grid.count() < kMostShuffled) {
+  if (limits.seed && grid.count() < kMaxShuffled) {
     order.resize(grid.count() / cluster.count());
     std::iota(order.begin(), order.end(), 0);
     std::mt19937 random(limits.seed);

@@ -122,7 +122,7 @@ def SplitSums : Pass<"loopc-split-sums", "::mlir::func::FuncOp"> {
     "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
 }
 
-def MakeLoneNests : Pass<"loopc-make-lone-nests", "::mlir::func::FuncOp"> {
+def MakeSingleIterationNests : Pass<"loopc-make-single-iteration-nests", "::mlir::func::FuncOp"> {
   let summary = "sums and scalars between nests become nests of one iteration";
   let description = [{
     What the host would compute between kernels, of what they wrote: sums that

@@ -46,11 +46,11 @@ SmallVector<Value> ContractionEmitter::emitDots(const Tile &tile,
 
 /// Groups that are written out one behind the other.
 static int64_t countGroups(const ContractionPlan &plan) {
-  constexpr int64_t kMost = 4;
+  constexpr int64_t kMaxSums = 4;
   if (!plan.dot->block)
     return 1;
   int64_t groups = plan.extents[plan.dot->sum.dim] / plan.dot->sum.size;
-  int64_t count = kMost;
+  int64_t count = kMaxSums;
   while (count > 1 && groups % count != 0)
     count /= 2;
   return count;

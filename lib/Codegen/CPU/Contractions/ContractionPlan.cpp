@@ -14,6 +14,7 @@
 #include "Rows/VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/Contractions.h"
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -23,7 +24,7 @@ using utils::IteratorType;
 
 /// Elements that are this far apart are taken out of vectors that hold what is
 /// between them, too; farther, one by one is as good.
-static constexpr int64_t kMostApart = 4;
+static constexpr int64_t kMaxApart = 4;
 /// Rows of a large matrix that one row is multiplied with at a time.
 static constexpr int64_t kRowBlock = 8;
 /// So many elements of a sum are written out, rather than a loop in others.
@@ -70,7 +71,7 @@ std::optional<int64_t> loopc::stepAlong(AffineExpr expr, unsigned dim,
 
 static bool isSupported(linalg::LinalgOp op) {
   if (!op.hasPureBufferSemantics() || op.getNumDpsInits() != 1 ||
-      op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
+      !isContraction(op))
     return false;
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<MemRefType>(operand.get().getType());
@@ -107,7 +108,7 @@ static std::optional<int64_t> strideAlong(linalg::LinalgOp op,
       return std::nullopt;
   std::optional<int64_t> step =
       stepAlong(map.getResults().back(), dim, map.getNumDims());
-  if (!step || *step < 1 || *step > kMostApart ||
+  if (!step || *step < 1 || *step > kMaxApart ||
       !cast<MemRefType>(operand.get().getType()).isLastDimUnitStride())
     return std::nullopt;
   return step;

@@ -18,13 +18,13 @@ using namespace mlir;
 using namespace loopc;
 
 /// The narrowest vectors of sums that there are instructions for.
-static constexpr int64_t kLeastLanes = CpuModel::kLeastBits / 32;
+static constexpr int64_t kMinLanes = CpuModel::kMinBits / 32;
 
 int64_t loopc::dotLanes(CpuModel cpu, int64_t columns) {
   int64_t most = cpu.lanesOf(32);
   if (ShapedType::isDynamic(columns))
     return most;
-  return std::clamp<int64_t>(llvm::PowerOf2Ceil(columns), kLeastLanes, most);
+  return std::clamp<int64_t>(llvm::PowerOf2Ceil(columns), kMinLanes, most);
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,9 +240,9 @@ bool DotMatcher::setTerms(DotProduct &dot, const Products &products) {
 
 /// True for a number of at most 8 bits.
 static bool isByte(Value value) {
-  constexpr int64_t kMost = 255;
+  constexpr int64_t kMaxByte = 255;
   if (std::optional<int64_t> known = getConstantIntValue(value))
-    return *known >= -kMost && *known <= kMost;
+    return *known >= -kMaxByte && *known <= kMaxByte;
   Operation *extension = value.getDefiningOp();
   return isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(extension) &&
          extension->getOperand(0).getType().getIntOrFloatBitWidth() <= 8;
@@ -295,11 +295,11 @@ bool DotMatcher::fits(const DotProduct &dot) {
       getElementTypeOrSelf(dot.vectors->get()).getIntOrFloatBitWidth();
   AffineMap map = op.getMatchingIndexingMap(dot.vectors);
   int64_t extent = knownExtents(op)[dot.columns];
-  bool isWide = ShapedType::isDynamic(extent) || extent >= kLeastLanes;
+  bool isWide = ShapedType::isDynamic(extent) || extent >= kMinLanes;
   // Without masks there are whole vectors only.
   if (!cpu.canMask(32))
-    isWide = !ShapedType::isDynamic(extent) && extent > 0 &&
-             extent % kLeastLanes == 0;
+    isWide =
+        !ShapedType::isDynamic(extent) && extent > 0 && extent % kMinLanes == 0;
   return (bits == 8 || bits == 16) && isWide &&
          map.isFunctionOfDim(dot.columns) && map.isFunctionOfDim(dot.sum.dim);
 }

@@ -12,6 +12,8 @@
 #include "ContractionPlan.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "loopc/Support/ConstantElements.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Support/Walk.h"
 #include "loopc/Tensor/Expansions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -193,7 +195,7 @@ static std::optional<unsigned> sumForVectors(linalg::GenericOp op,
 
 std::optional<Candidate> Packing::find(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics() || op.getNumDpsInits() != 1 ||
-      op.getNumDpsInputs() < 2 || op.getNumReductionLoops() == 0)
+      !isContraction(op))
     return std::nullopt;
   OpOperand *init = op.getDpsInitOperand(0);
   AffineMap out = op.getMatchingIndexingMap(init);
@@ -460,22 +462,13 @@ Value Packing::packAtRunTime(const Candidate &candidate, AffineMap target,
   return copy.getResult(0);
 }
 
-/// The bytes of a constant.
-static ArrayRef<char> rawBytes(ElementsAttr value) {
-  if (auto dense = dyn_cast<DenseElementsAttr>(value))
-    return dense.getRawData();
-  AsmResourceBlob *blob =
-      cast<DenseResourceElementsAttr>(value).getRawHandle().getBlob();
-  return blob ? blob->getData() : ArrayRef<char>();
-}
-
 Value Packing::packConstant(const Candidate &candidate, AffineMap target) {
   ConstantPart part = *constantOf(candidate.source);
   auto constant = part.constant;
   auto value = cast<ElementsAttr>(constant.getValue());
   auto type = cast<RankedTensorType>(candidate.source.getType());
   int64_t size = elementBytes(type.getElementType());
-  ArrayRef<char> bytes = rawBytes(value);
+  ArrayRef<char> bytes = getRawBytes(value);
   if (static_cast<int64_t>(bytes.size()) != value.getNumElements() * size ||
       type.getNumElements() == 0)
     return {};

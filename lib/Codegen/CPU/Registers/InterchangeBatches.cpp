@@ -38,15 +38,15 @@ using namespace loopc::loop;
 
 /// Bytes of a part from which on the loops around its operations are the least
 /// of the work: 16 of the longest vectors.
-static constexpr int64_t kLeastPart = 1 << 10;
+static constexpr int64_t kMinPart = 1 << 10;
 
 /// Bytes of a block from which on a step of it takes much longer than to begin
 /// it; of what is carried, which is the least that a step reads and writes.
-static constexpr int64_t kLeastBlock = 8 << 10;
+static constexpr int64_t kMinBlock = 8 << 10;
 /// Bytes of an element of a block that only the run knows.
 static constexpr int64_t kGuessedBytes = 64;
 /// Blocks of a known extent at most.
-static constexpr int64_t kMostBlocks = 8;
+static constexpr int64_t kMaxBlocks = 8;
 /// Blocks begin at multiples of so many elements, so that the same ones are
 /// computed in vectors whatever the number of threads.
 static constexpr int64_t kBlockGrain = 64;
@@ -76,7 +76,7 @@ private:
   std::string matchClass(unsigned number, bool areBlocks = false);
   std::string matchGeneric(linalg::GenericOp op, unsigned number);
   bool isRowsOfLast(Value tensor, unsigned number);
-  bool isWorth(ArrayRef<unsigned> numbers);
+  bool fitsCacheInParts(ArrayRef<unsigned> numbers);
   std::optional<int64_t> bytesOf(Value tensor, ArrayRef<unsigned> numbers);
   tensor::InsertSliceOp findCollecting(unsigned port);
   llvm::SetVector<Value> findVersions(unsigned port);
@@ -227,7 +227,7 @@ std::string BatchInterchange::match() {
   SmallVector<unsigned> numbers;
   for (auto [axis, number] : found) {
     numbers.push_back(number);
-    if (isWorth(numbers)) {
+    if (fitsCacheInParts(numbers)) {
       chosen = numbers.front();
       return "";
     }
@@ -242,7 +242,7 @@ std::string BatchInterchange::match() {
 /// Elements of a block of a known extent, of `bytes` bytes each; 0 where all of
 /// it is one block.
 int64_t BatchInterchange::chooseBlock(int64_t extent, int64_t bytes) const {
-  for (int64_t count = std::min(kMostBlocks, extent * bytes / kLeastBlock);
+  for (int64_t count = std::min(kMaxBlocks, extent * bytes / kMinBlock);
        count > 1; --count)
     if (extent % (count * kBlockGrain) == 0)
       return extent / count;
@@ -358,7 +358,7 @@ std::optional<int64_t> BatchInterchange::bytesOf(Value tensor,
 
 /// True where one part of what the loop carries fits into a cache that all of
 /// it does not fit into. Matrices of an unknown size may be such.
-bool BatchInterchange::isWorth(ArrayRef<unsigned> numbers) {
+bool BatchInterchange::fitsCacheInParts(ArrayRef<unsigned> numbers) {
   std::optional<int64_t> all = 0, part = 0;
   bool areMatrices = false;
   for (unsigned port = 0; port < loop.getNumCarried(); ++port) {
@@ -378,7 +378,7 @@ bool BatchInterchange::isWorth(ArrayRef<unsigned> numbers) {
     }
     areMatrices |= axesOfPart > 1;
   }
-  if (!areMatrices || (part && *part < kLeastPart))
+  if (!areMatrices || (part && *part < kMinPart))
     return false;
   return llvm::any_of(ArrayRef{CpuModel::kFirstCache, CpuModel::kSecondCache},
                       [&](int64_t cache) {
@@ -669,7 +669,7 @@ Value BatchInterchange::blockOf(Value all, Value bytes) {
   Value threads = arith::IndexCastOp::create(b, b.getIndexType(), number);
   Value share = arith::CeilDivUIOp::create(b, all, threads);
   bytes = arith::MaxUIOp::create(b, bytes, constant(1));
-  Value least = arith::CeilDivUIOp::create(b, constant(kLeastBlock), bytes);
+  Value least = arith::CeilDivUIOp::create(b, constant(kMinBlock), bytes);
   Value block = arith::MaxUIOp::create(b, share, least);
   Value grain = constant(kBlockGrain);
   block = arith::CeilDivUIOp::create(b, block, grain);

@@ -12,6 +12,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Support/CpuModel.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -31,39 +32,14 @@ using namespace loopc;
 
 /// Rows of a tile at most: four times what a product with known extents takes
 /// at a time, so that what it shares is brought together for enough of them.
-static constexpr int64_t kMostRows = 64;
+static constexpr int64_t kMaxRows = 64;
 /// Rows of a tile at least, of very long rows.
-static constexpr int64_t kLeastRows = 16;
+static constexpr int64_t kMinRows = 16;
 /// Tiles whose rows are multiples of this are whole tiles of a product.
 static constexpr int64_t kRowsOfTile = 8;
 /// A buffer of an unknown size may be a large one if it has so many axes: of
 /// heads, rows and columns.
 static constexpr unsigned kManyAxes = 3;
-
-/// True for a sum of products: several rows share an operand that goes along
-/// the sum, and the result has one axis at least that they do not have.
-bool loopc::isProduct(linalg::LinalgOp op) {
-  auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
-  if (!generic || generic.getNumReductionLoops() == 0 ||
-      generic.getNumDpsInputs() < 2 || generic.getNumDpsInits() != 1)
-    return false;
-  SmallVector<unsigned> parallel, sums;
-  generic.getParallelDims(parallel);
-  generic.getReductionDims(sums);
-  auto sharesSums = [&](OpOperand *input) {
-    AffineMap map = generic.getMatchingIndexingMap(input);
-    return llvm::any_of(sums,
-                        [&](unsigned dim) { return map.isFunctionOfDim(dim); });
-  };
-  auto lacksColumns = [&](OpOperand *input) {
-    AffineMap map = generic.getMatchingIndexingMap(input);
-    return sharesSums(input) && llvm::any_of(parallel, [&](unsigned dim) {
-             return !map.isFunctionOfDim(dim);
-           });
-  };
-  return llvm::count_if(generic.getDpsInputOperands(), sharesSums) >= 2 &&
-         llvm::any_of(generic.getDpsInputOperands(), lacksColumns);
-}
 
 /// True for what uses a buffer and gives it no other name.
 static bool isKnownUser(Operation *user) {
@@ -145,7 +121,7 @@ bool Chain::addUser(OpOperand &use, const Places &axes) {
 /// Goes on with what `op` has beside the buffer by which it was found. Where
 /// that does not go by rows it is no part of the chain.
 bool Chain::addOthers(linalg::LinalgOp op) {
-  bool isEnd = isProduct(op);
+  bool isEnd = isMatrixProduct(op);
   for (OpOperand &operand : op->getOpOperands()) {
     if (op == last || (isEnd && op.isDpsInput(&operand)) ||
         !isa<MemRefType>(operand.get().getType()) ||
@@ -267,7 +243,7 @@ void Chain::addFills() {
 bool Chain::hasProductAndReduction() const {
   bool hasProduct = false, hasReduction = false;
   for (linalg::LinalgOp op : getOps()) {
-    bool product = isProduct(op);
+    bool product = isMatrixProduct(op);
     hasProduct |= product && op != last;
     hasReduction |= !product && op.getNumReductionLoops() != 0;
   }
@@ -476,7 +452,7 @@ bool Chain::findFrom(OpOperand &rows) {
 }
 
 bool Chain::find() {
-  if (last->getNumResults() != 0 || !isProduct(last))
+  if (last->getNumResults() != 0 || !isMatrixProduct(last))
     return false;
   return llvm::any_of(last.getDpsInputOperands(),
                       [&](OpOperand *input) { return findFrom(*input); });
@@ -494,13 +470,13 @@ int64_t Chain::chooseRows() {
   int64_t most = std::clamp<int64_t>(
       llvm::alignDown(CpuModel::kSecondCache / 4 / std::max<int64_t>(bytes, 1),
                       kRowsOfTile),
-      kLeastRows, kMostRows);
+      kMinRows, kMaxRows);
   int64_t extent = type.getDimSize(axes.back());
   if (ShapedType::isDynamic(extent))
     return most;
   if (extent <= most)
     return extent;
-  for (int64_t rows = most; rows >= kLeastRows; rows -= kRowsOfTile)
+  for (int64_t rows = most; rows >= kMinRows; rows -= kRowsOfTile)
     if (extent % rows == 0)
       return rows;
   return most;

@@ -100,10 +100,6 @@ private:
   llvm::SmallVector<View> views;
 };
 
-/// True for a sum of products whose inputs both go along the sum, while one of
-/// them at least lacks an axis of the result.
-bool isProduct(mlir::linalg::LinalgOp op);
-
 /// True for what does no more than free something.
 bool isDealloc(mlir::Operation *op);
 

@@ -20,6 +20,7 @@
 #include "VectorElements.h"
 #include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -93,8 +94,7 @@ struct Column {
 static std::optional<Column> findColumn(linalg::GenericOp product,
                                         CpuModel cpu) {
   if (!product.hasPureTensorSemantics() || product.getNumDpsInits() != 1 ||
-      product.getNumReductionLoops() == 0 || product.getNumDpsInputs() < 2 ||
-      !isOfVectors(product, cpu))
+      !isContraction(product) || !isOfVectors(product, cpu))
     return std::nullopt;
   for (OpOperand *input : product.getDpsInputOperands()) {
     auto matrix = input->get().getDefiningOp<linalg::GenericOp>();

@@ -19,6 +19,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Support/CpuModel.h"
 #include "loopc/Tensor/MergeGenerics.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -90,8 +91,7 @@ static bool goesThroughRows(linalg::GenericOp op) {
 /// registers until each is whole: vectors run along the result, the extents are
 /// known.
 static bool keepsSums(linalg::GenericOp op) {
-  if (op.getNumReductionLoops() == 0 || op.getNumDpsInputs() < 2 ||
-      op.getNumDpsInits() != 1)
+  if (!isContraction(op) || op.getNumDpsInits() != 1)
     return false;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
@@ -129,7 +129,7 @@ static bool isOfSums(linalg::GenericOp op) {
 
 /// True if both go through the same rows, element by element, and have
 /// something to share.
-static bool goTogether(linalg::GenericOp first, linalg::GenericOp second) {
+static bool canMerge(linalg::GenericOp first, linalg::GenericOp second) {
   // Maps alone are tensor-fuse-elementwise's.
   if (first.getNumLoops() != second.getNumLoops() ||
       first.getNumReductionLoops() + second.getNumReductionLoops() == 0)
@@ -178,7 +178,7 @@ struct CpuFuseReductions
           !loop::isCold(block->getParentOp()))
         numMerged += fuseColumns(rewriter, *block, cpu, isOfSums);
       numMerged +=
-          mergeGenerics(rewriter, *block, goesThroughRows, goTogether).merged;
+          mergeGenerics(rewriter, *block, goesThroughRows, canMerge).merged;
     }
     RewritePatternSet cleanup(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);

@@ -68,7 +68,7 @@ private:
   bool matchProducer();
   bool matchReader(OpOperand &use);
   bool canMove();
-  Value isWorthIt(ImplicitLocOpBuilder &b);
+  Value makeAreRowsShort(ImplicitLocOpBuilder &b);
   Value emitColumns(ImplicitLocOpBuilder &b);
   Value emitRows(ImplicitLocOpBuilder &b);
   SmallVector<Value> emitReaders(ImplicitLocOpBuilder &b, Value rows,
@@ -165,8 +165,8 @@ bool ReducedRows::match() {
 }
 
 /// The rows are short and many; null if that is known.
-Value ReducedRows::isWorthIt(ImplicitLocOpBuilder &b) {
-  Value init = producer.getDpsInits()[0], worth;
+Value ReducedRows::makeAreRowsShort(ImplicitLocOpBuilder &b) {
+  Value init = producer.getDpsInits()[0], condition;
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), init);
   auto require = [&](int64_t axis, arith::CmpIPredicate is, int64_t number) {
     auto extent = dyn_cast<Value>(sizes[axis]);
@@ -174,11 +174,13 @@ Value ReducedRows::isWorthIt(ImplicitLocOpBuilder &b) {
       return;
     Value holds = arith::CmpIOp::create(
         b, is, extent, arith::ConstantIndexOp::create(b, number));
-    worth = worth ? arith::AndIOp::create(b, worth, holds).getResult() : holds;
+    condition = condition
+                    ? arith::AndIOp::create(b, condition, holds).getResult()
+                    : holds;
   };
   require(rank - 1, arith::CmpIPredicate::ule, kShortRow);
   require(rank - 2, arith::CmpIPredicate::uge, kManyRows);
-  return worth;
+  return condition;
 }
 
 /// The last two results the other way around.
@@ -267,11 +269,12 @@ void ReducedRows::rewrite(IRRewriter &rewriter) {
     return emitReaders(b, emitColumns(b), /*areColumns=*/true);
   };
   SmallVector<Value> results;
-  if (Value worth = isWorthIt(b)) {
+  if (Value condition = makeAreRowsShort(b)) {
     SmallVector<Type> types;
     for (linalg::GenericOp reader : readers)
       llvm::append_range(types, reader->getResultTypes());
-    auto branch = scf::IfOp::create(b, types, worth, /*withElseRegion=*/true);
+    auto branch =
+        scf::IfOp::create(b, types, condition, /*withElseRegion=*/true);
     b.setInsertionPointToStart(branch.thenBlock());
     scf::YieldOp::create(b, columns());
     b.setInsertionPointToStart(branch.elseBlock());

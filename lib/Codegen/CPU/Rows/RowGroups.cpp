@@ -73,7 +73,7 @@ private:
   void addMember(linalg::LinalgOp op, std::unique_ptr<RowVectorizer> rows,
                  const BufferUses &uses);
   BufferUses findUses(linalg::LinalgOp op, unsigned numRowDims) const;
-  bool isWorthIt();
+  bool shareRows();
   void flush();
   void write();
   void writeRows(ImplicitLocOpBuilder &b, ArrayRef<Place> rows, unsigned dim);
@@ -249,7 +249,7 @@ bool RowGroups::add(linalg::GenericOp op) {
 
 /// True if several operations go over the elements of the same rows, of which
 /// there are more than some and, as far as is known, not all in a cache.
-bool RowGroups::isWorthIt() {
+bool RowGroups::shareRows() {
   auto isShared = [&](const auto &entry) {
     const auto &[buffer, use] = entry;
     if (use.numRowUses < 2 || !use.isOfRow)
@@ -270,7 +270,7 @@ bool RowGroups::isWorthIt() {
 }
 
 void RowGroups::flush() {
-  if (members.size() > 1 && isWorthIt())
+  if (members.size() > 1 && shareRows())
     write();
   members.clear();
   buffers.clear();

@@ -162,7 +162,7 @@ bool RowMatcher::matchBody() {
   if (int64_t row = knownExtents(op)[last];
       plan.lanes > 1 && ShapedType::isStatic(row) && row < plan.lanes)
     plan.lanes =
-        std::max<int64_t>(CpuModel::kLeastBits / bits, llvm::PowerOf2Ceil(row));
+        std::max<int64_t>(CpuModel::kMinBits / bits, llvm::PowerOf2Ceil(row));
   return plan.lanes > 1 &&
          llvm::all_of(op.getBody()->getOps<memref::LoadOp>(),
                       [&](memref::LoadOp load) {

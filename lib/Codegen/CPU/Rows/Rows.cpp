@@ -189,11 +189,11 @@ bool loopc::isBoundedNumber(Value value, linalg::GenericOp op, unsigned dim) {
 }
 
 int64_t loopc::repeatsAlong(Value value, linalg::GenericOp op, unsigned dim) {
-  constexpr int64_t kMost = 16;
+  constexpr int64_t kMaxTimes = 16;
   int64_t times = 1;
   while (auto part = value.getDefiningOp<arith::DivUIOp>()) {
     std::optional<int64_t> by = getConstantIntValue(part.getRhs());
-    if (!by || *by < 1 || *by > kMost)
+    if (!by || *by < 1 || *by > kMaxTimes)
       return 0;
     times *= *by;
     value = part.getLhs();
@@ -201,7 +201,8 @@ int64_t loopc::repeatsAlong(Value value, linalg::GenericOp op, unsigned dim) {
   auto number = value.getDefiningOp<linalg::IndexOp>();
   bool isAlong =
       number && number->getBlock() == op.getBody() && number.getDim() == dim;
-  return isAlong && times > 1 && times <= kMost && llvm::isPowerOf2_64(times)
+  return isAlong && times > 1 && times <= kMaxTimes &&
+                 llvm::isPowerOf2_64(times)
              ? times
              : 0;
 }

@@ -25,6 +25,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
+#include "loopc/Support/Contractions.h"
 #include "loopc/Support/CpuModel.h"
 #include "loopc/Support/Walk.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -269,8 +270,9 @@ namespace {
 struct CpuTileChains : loopc::impl::CpuTileChainsBase<CpuTileChains> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    auto products = collectOps(
-        getOperation(), [&](linalg::GenericOp op) { return isProduct(op); });
+    auto products = collectOps(getOperation(), [&](linalg::GenericOp op) {
+      return isMatrixProduct(op);
+    });
     // The last ones first: what a chain takes in are others before it.
     llvm::SmallPtrSet<Operation *, 8> gone;
     for (linalg::GenericOp op : llvm::reverse(products)) {

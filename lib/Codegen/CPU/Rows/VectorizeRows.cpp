@@ -42,7 +42,7 @@ using namespace loopc;
 static constexpr unsigned kUnroll = CpuModel::kChains;
 static constexpr unsigned kRows = RowPlan::kRows;
 /// Conditions that a row has a version for each case of.
-static constexpr size_t kMostVersioned = 2;
+static constexpr size_t kMaxVersioned = 2;
 
 //===----------------------------------------------------------------------===//
 // Rows
@@ -465,7 +465,7 @@ void RowVectorizer::makeRows(ArrayRef<Place> rows, Value extent) {
   }
 }
 
-/// A row, once for each case of up to kMostVersioned conditions of what it
+/// A row, once for each case of up to kMaxVersioned conditions of what it
 /// reads: a branch in each step takes longer than the step.
 void RowVectorizer::makeVersions(const Place &row, Value extent) {
   SmallVector<Value> open;
@@ -479,7 +479,7 @@ void RowVectorizer::makeVersions(const Place &row, Value extent) {
         !llvm::is_contained(open, condition))
       open.push_back(condition);
   }
-  if (open.size() > kMostVersioned)
+  if (open.size() > kMaxVersioned)
     open.clear();
   llvm::unique_function<void(ArrayRef<Value>)> make =
       [&](ArrayRef<Value> rest) {

@@ -23,6 +23,7 @@
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
+#include "loopc/Support/Contractions.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -42,13 +43,15 @@ using namespace loopc;
 /// Operations that a product and another operation of linalg become, about.
 static constexpr unsigned kOpsOfProduct = 200, kOpsOfLinalg = 40;
 /// Sections of a block at most: enough for the cores that one compiler has.
-static constexpr size_t kMostSections = 8;
+static constexpr size_t kMaxSections = 8;
 
 static unsigned countOps(Operation &op) {
   unsigned count = 0;
   op.walk([&](Operation *nested) {
     auto linalg = dyn_cast<linalg::LinalgOp>(nested);
-    count += !linalg ? 1 : isProduct(linalg) ? kOpsOfProduct : kOpsOfLinalg;
+    count += !linalg                   ? 1
+             : isMatrixProduct(linalg) ? kOpsOfProduct
+                                       : kOpsOfLinalg;
   });
   return count;
 }
@@ -181,7 +184,7 @@ static Kind kindOf(Operation *op) {
   if (isa<memref::CopyOp>(op))
     return Kind::Copy;
   if (auto linalg = dyn_cast<linalg::LinalgOp>(op)) {
-    if (isProduct(linalg))
+    if (isMatrixProduct(linalg))
       return Kind::Product;
     auto generic = dyn_cast<linalg::GenericOp>(op);
     return generic && isCopy(generic) ? Kind::Copy : Kind::Other;
@@ -321,7 +324,7 @@ bool BlockCutter::mayCut(size_t place) const {
 SmallVector<size_t> BlockCutter::findCuts(unsigned minOps,
                                           bool anywhere) const {
   uint64_t total = llvm::sum_of(counts, uint64_t(0));
-  size_t most = std::min<size_t>(total / std::max(minOps, 1U), kMostSections);
+  size_t most = std::min<size_t>(total / std::max(minOps, 1U), kMaxSections);
   SmallVector<size_t> cuts{0};
   uint64_t count = 0, sinceLast = 0;
   for (size_t place = 0; place < ops.size() && cuts.size() < most; ++place) {

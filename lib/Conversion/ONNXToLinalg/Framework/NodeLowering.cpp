@@ -11,6 +11,7 @@
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/Schema.h"
+#include "loopc/Support/ConstantElements.h"
 #include "loopc/Support/Diagnostics.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -313,16 +314,7 @@ DenseElementsAttr loopc::denseConstant(Value value) {
   ElementsAttr elements;
   if (!matchPattern(value, m_Constant(&elements)))
     return {};
-  if (auto dense = dyn_cast<DenseElementsAttr>(elements))
-    return dense;
-  // Resources are large or came from a file: their bytes are as a dense
-  // attribute has them, but for bool, which that one packs.
-  auto resource = dyn_cast<DenseResourceElementsAttr>(elements);
-  if (!resource || !resource.getRawHandle().getBlob() ||
-      resource.getElementType().isInteger(1))
-    return {};
-  return DenseElementsAttr::getFromRawBuffer(
-      resource.getType(), resource.getRawHandle().getBlob()->getData());
+  return getDenseElements(elements);
 }
 
 DenseElementsAttr NodeLowering::constantInput(unsigned i) {

@@ -18,14 +18,14 @@ static constexpr int64_t kPlaceBits = 32;
 static constexpr int64_t kLastPlace = std::numeric_limits<uint32_t>::max();
 /// Elements of a line whose entries are packed: one less than there are places,
 /// so that no entry is the largest number.
-static constexpr int64_t kMostElements = kLastPlace;
+static constexpr int64_t kMaxElements = kLastPlace;
 
 bool loopc::canPackEntries(NodeLowering &l, Type type, OpFoldResult length) {
   if (type.getIntOrFloatBitWidth() > 64 - kPlaceBits)
     return false;
   if (std::optional<int64_t> known = getConstantIntValue(length))
-    return *known <= kMostElements;
-  l.check(compare(l, arith::CmpIPredicate::ule, length, l.fold(kMostElements)),
+    return *known <= kMaxElements;
+  l.check(compare(l, arith::CmpIPredicate::ule, length, l.fold(kMaxElements)),
           "a line has {} elements, more than 4294967295",
           ValueRange{l.asIndex(length)});
   return true;

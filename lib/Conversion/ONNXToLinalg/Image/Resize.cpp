@@ -491,7 +491,7 @@ static int64_t timesOf(OpFoldResult size, OpFoldResult extent) {
       return 0;
     std::optional<int64_t> by = getConstantIntValue(op->getOperand(1));
     bool isProduct = isa<arith::MulIOp>(op);
-    if (!by || (isProduct ? *by < 1 || *by > kMostRepeats / times : *by != 0))
+    if (!by || (isProduct ? *by < 1 || *by > kMaxRepeats / times : *by != 0))
       return 0;
     times *= isProduct ? *by : 1;
     size = op->getOperand(0);

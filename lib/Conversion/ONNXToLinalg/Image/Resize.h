@@ -38,7 +38,7 @@ struct Axis {
 /// Images lie along the last two axes.
 inline constexpr int64_t kImageAxes = 2;
 /// Elements are repeated up to so many times without a table.
-inline constexpr int64_t kMostRepeats = 1 << 16;
+inline constexpr int64_t kMaxRepeats = 1 << 16;
 
 /// An index as f64, and an f64 without a fraction as an index.
 mlir::Value realOf(ScalarBuilder &s, mlir::Value index);

@@ -73,7 +73,7 @@ static int64_t repeatsOf(const Options &options, const Axis &axis) {
   if (axis.begin || !matchPattern(axis.scale, m_Constant(&constant)))
     return 0;
   double scale = constant.getValueAsDouble();
-  if (scale < 1 || scale > kMostRepeats || scale != std::floor(scale))
+  if (scale < 1 || scale > kMaxRepeats || scale != std::floor(scale))
     return 0;
   int64_t times = static_cast<int64_t>(scale);
   std::optional<int64_t> from = getConstantIntValue(axis.from);

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClassScores.h"
+#include "loopc/Support/ConstantElements.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -20,22 +21,6 @@ static constexpr int64_t kInlineBytes = 1024;
 //===----------------------------------------------------------------------===//
 // Attributes
 //===----------------------------------------------------------------------===//
-
-DenseElementsAttr loopc::denseElements(Attribute attribute) {
-  if (auto dense = dyn_cast_or_null<DenseElementsAttr>(attribute))
-    return dense;
-  // The bytes are as a dense attribute has them, but for bool, which that one
-  // packs.
-  auto resource = dyn_cast_or_null<DenseResourceElementsAttr>(attribute);
-  if (!resource || !resource.getRawHandle().getBlob() ||
-      resource.getElementType().isInteger(1))
-    return {};
-  ArrayRef<char> bytes = resource.getRawHandle().getBlob()->getData();
-  bool isSplat;
-  return DenseElementsAttr::isValidRawBuffer(resource.getType(), bytes, isSplat)
-             ? DenseElementsAttr::getFromRawBuffer(resource.getType(), bytes)
-             : DenseElementsAttr();
-}
 
 SmallVector<double> loopc::numbersOf(DenseElementsAttr tensor) {
   SmallVector<double> result;
@@ -63,7 +48,7 @@ SmallVector<double> loopc::numbersAttr(NodeLowering &l, StringRef name) {
   if (auto values = l.floatsAttr(name))
     return *values;
   if (DenseElementsAttr tensor =
-          denseElements(l.attr((name + "_as_tensor").str())))
+          getDenseElements(l.attr((name + "_as_tensor").str())))
     return numbersOf(tensor);
   return {};
 }

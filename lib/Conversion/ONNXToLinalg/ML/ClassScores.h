@@ -18,9 +18,6 @@
 
 namespace loopc {
 
-/// The elements of an attribute that is a tensor, large ones too, which the
-/// importer keeps outside of the IR; null where it is none.
-mlir::DenseElementsAttr denseElements(mlir::Attribute attribute);
 /// The numbers of a tensor of floats or integers; none where it is neither.
 llvm::SmallVector<double> numbersOf(mlir::DenseElementsAttr tensor);
 /// The numbers of attribute `name`, or of its form `name`_as_tensor; none where

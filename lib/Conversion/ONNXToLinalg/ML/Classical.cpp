@@ -12,6 +12,7 @@
 #include "ClassScores.h"
 #include "Framework/ShapeUtils.h"
 #include "LookupTable.h"
+#include "loopc/Support/ConstantElements.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -48,7 +49,7 @@ static LogicalResult appendElements(NodeLowering &l, Attribute attribute,
     llvm::append_range(labels.strings, strings.getValues<StringRef>());
     return success();
   }
-  DenseElementsAttr dense = denseElements(elements);
+  DenseElementsAttr dense = getDenseElements(elements);
   if (!dense)
     return l.refuse("a list of labels is no tensor of numbers or strings");
   if (isa<FloatType>(labels.type)) {

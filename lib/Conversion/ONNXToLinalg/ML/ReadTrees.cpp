@@ -10,6 +10,7 @@
 // nothing is made for each node alone.
 
 #include "Trees.h"
+#include "loopc/Support/ConstantElements.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -243,7 +244,7 @@ LogicalResult loopc::readNumberedTrees(NodeLowering &l, StringRef prefix,
 //===----------------------------------------------------------------------===//
 
 static SmallVector<double> tensorAttr(NodeLowering &l, StringRef name) {
-  DenseElementsAttr tensor = denseElements(l.attr(name));
+  DenseElementsAttr tensor = getDenseElements(l.attr(name));
   return tensor ? numbersOf(tensor) : SmallVector<double>();
 }
 

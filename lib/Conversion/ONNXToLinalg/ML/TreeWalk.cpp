@@ -38,15 +38,15 @@ static constexpr int64_t kWalks = 64;
 /// have blocks of 64 rows to share.
 static constexpr int64_t kBlockRows = 32;
 /// Rows from which on a block is of rows; less are fewer than loads wait for.
-static constexpr int64_t kLeastRows = 24;
+static constexpr int64_t kMinRows = 24;
 /// The same where less would go one by one through the trees: of as many walks
 /// by branches as this, more steps are predicted wrongly than a block takes.
-static constexpr int64_t kLeastRowsOfUneven = 8;
+static constexpr int64_t kMinRowsOfUneven = 8;
 /// Trees from which on a block is of trees: what a step of one vector takes.
-static constexpr int64_t kLeastTrees = 4;
+static constexpr int64_t kMinTrees = 4;
 /// How many times as many steps a block of trees may take as walks do that wait
 /// for no other.
-static constexpr double kMostUneven = 3;
+static constexpr double kMaxUneven = 3;
 /// Targets from which on the numbers of a leaf are added as vectors; with fewer
 /// it is those of neighbouring rows.
 static constexpr int64_t kManyTargets = 8;
@@ -181,7 +181,7 @@ TreeWalker::TreeWalker(NodeLowering &l, const Trees &trees,
 /// boosting makes them leaf by leaf, whose longest walks are much longer than
 /// most: a block of trees takes as many steps as the longest walk in it.
 bool TreeWalker::walksAlone() const {
-  if (l.forKernels || numTrees < kLeastTrees)
+  if (l.forKernels || numTrees < kMinTrees)
     return true;
   ArrayRef<int32_t> longest(packed.longestWalks);
   double inBlocks = 0;
@@ -192,7 +192,7 @@ bool TreeWalker::walksAlone() const {
   }
   double alone = std::accumulate(packed.expectedWalks.begin(),
                                  packed.expectedWalks.end(), 0.0);
-  return inBlocks > kMostUneven * alone;
+  return inBlocks > kMaxUneven * alone;
 }
 
 //===----------------------------------------------------------------------===//
@@ -615,7 +615,7 @@ OpFoldResult TreeWalker::countOfBlocks() {
   if (l.forKernels || packed.kind == PackedTrees::Some)
     return l.fold(0);
   OpFoldResult rest = remainder(l, numRows, l.fold(kBlockRows));
-  int64_t least = isAlone ? kLeastRowsOfUneven : kLeastRows;
+  int64_t least = isAlone ? kMinRowsOfUneven : kMinRows;
   Value areFew = compare(l, IP::slt, rest, l.fold(least));
   return l.sub(numRows, select(l, areFew, rest, l.fold(0)));
 }

@@ -168,12 +168,12 @@ static constexpr int64_t kManyProducts = 128;
 
 /// Elements of a kernel are products of their own, which leave padding out, if
 /// they are so few, and channels so many that sums may go to memory.
-static constexpr int64_t kMostElements = 9;
+static constexpr int64_t kMaxElements = 9;
 static constexpr int64_t kManySums = 64;
 /// No more than so much of what is read is not padding then: of a result of few
 /// positions, for which reading the weights is the work, or of a larger one.
 static constexpr int64_t kSmallImage = 128;
-static constexpr double kMostReadOfSmall = 0.85, kMostRead = 0.8;
+static constexpr double kMaxReadOfSmall = 0.85, kMaxRead = 0.8;
 /// Where the extents are not known: elements so far apart, of so many channels.
 static constexpr int64_t kFarApart = 6;
 static constexpr int64_t kManySumsOfOpen = 128;
@@ -396,7 +396,7 @@ bool Convolution::isMostlyPadding() {
   for (const WindowAxis &axis : window) {
     std::optional<int64_t> kernel = getConstantIntValue(axis.kernel),
                            extent = getConstantIntValue(axis.out);
-    if (axis.stride != 1 || !kernel || *kernel < 1 || *kernel > kMostElements ||
+    if (axis.stride != 1 || !kernel || *kernel < 1 || *kernel > kMaxElements ||
         extent == 0)
       return false;
     elements *= *kernel;
@@ -414,8 +414,8 @@ bool Convolution::isMostlyPadding() {
     positions *= *extent;
     read *= static_cast<double>(reached) / (*kernel * *extent);
   }
-  double most = positions <= kSmallImage ? kMostReadOfSmall : kMostRead;
-  return elements > 1 && elements <= kMostElements &&
+  double most = positions <= kSmallImage ? kMaxReadOfSmall : kMaxRead;
+  return elements > 1 && elements <= kMaxElements &&
          (isOpen ? isFar : read <= most);
 }
 

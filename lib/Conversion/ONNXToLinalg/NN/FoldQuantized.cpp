@@ -31,7 +31,7 @@ using namespace mlir;
 using namespace loopc;
 
 /// Sums of so many products of differences of 8 bits fit into 32.
-static constexpr int64_t kMostTerms = 1 << 15;
+static constexpr int64_t kMaxTerms = 1 << 15;
 /// With fewer columns, or channels of the image in a group, nothing is won.
 static constexpr int64_t kFewest = 4;
 
@@ -232,7 +232,7 @@ void QuantizedProducts::versionMatMul(const Dequantized &x,
                                       const Dequantized &w, int64_t axis) {
   int64_t stored = w.permutation.empty() ? axis : w.permutation[axis];
   Value terms = tensor::DimOp::create(b, w.integers, stored);
-  Value most = arith::ConstantIndexOp::create(b, kMostTerms);
+  Value most = arith::ConstantIndexOp::create(b, kMaxTerms);
   Value isFew =
       arith::CmpIOp::create(b, arith::CmpIPredicate::ule, terms, most);
   auto versions =
@@ -256,7 +256,7 @@ void QuantizedProducts::foldMatMul() {
   // The matrix on the left may tell it, too.
   if (ShapedType::isDynamic(terms))
     terms = x->type.getShape().back();
-  if ((!ShapedType::isDynamic(terms) && terms > kMostTerms) ||
+  if ((!ShapedType::isDynamic(terms) && terms > kMaxTerms) ||
       (!ShapedType::isDynamic(columns) && columns < kFewest) ||
       (w->axis && (rank != 2 || *w->axis != 1)))
     return;
@@ -286,7 +286,7 @@ void QuantizedProducts::foldGemm() {
   int64_t terms = type.getDimSize(isTransposed ? 1 : 0);
   int64_t columns = type.getDimSize(isTransposed ? 0 : 1);
   if (type.getRank() != 2 || x->type.getRank() != 2 ||
-      ShapedType::isDynamic(terms) || terms > kMostTerms ||
+      ShapedType::isDynamic(terms) || terms > kMaxTerms ||
       (!ShapedType::isDynamic(columns) && columns < kFewest) ||
       (w->axis && *w->axis != (isTransposed ? 0 : 1)))
     return;
@@ -315,7 +315,7 @@ void QuantizedProducts::foldConv() {
   }
   auto group = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("group"));
   bool isGrouped = group && group.getInt() != 1;
-  if (rank < 3 || terms > kMostTerms || terms == 0 ||
+  if (rank < 3 || terms > kMaxTerms || terms == 0 ||
       (w->axis && *w->axis != 0) || (isGrouped && type.getDimSize(1) < kFewest))
     return;
   Value product = make("ConvInteger", 10, resultOf(b.getI32Type()),
@@ -374,7 +374,7 @@ static bool movesElements(onnx::NodeOp node) {
 /// True if `node` quantizes as `x` was, all elements alike: integers come back
 /// as they are, unless numbers overflow.
 static bool quantizesBack(onnx::NodeOp node, const Dequantized &x) {
-  constexpr float kMostScale = std::numeric_limits<float>::max() / 512;
+  constexpr float kMaxScale = std::numeric_limits<float>::max() / 512;
   auto scale =
       dyn_cast_or_null<DenseFPElementsAttr>(denseConstant(node.getInputs()[1]));
   auto size = dyn_cast_or_null<IntegerAttr>(node.getNodeAttr("block_size"));
@@ -382,7 +382,7 @@ static bool quantizesBack(onnx::NodeOp node, const Dequantized &x) {
       scale.getNumElements() != 1 ||
       *scale.value_begin<float>() != x.scales[0] ||
       !std::isnormal(x.scales[0]) || x.scales[0] < 0 ||
-      x.scales[0] > kMostScale || (size && size.getInt() != 0) ||
+      x.scales[0] > kMaxScale || (size && size.getInt() != 0) ||
       getElementTypeOrSelf(node.getResult(0)) != x.type.getElementType())
     return false;
   Value zero = node.getInputOrNull(2);

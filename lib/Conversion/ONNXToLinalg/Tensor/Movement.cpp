@@ -314,8 +314,8 @@ static std::optional<AxisSlice> simpleSlice(NodeLowering &l, int64_t start,
     return maxSigned(l, l.sub(extent, l.fold(count)), l.fold(0));
   };
   // Of an empty axis too; sums of them stay what they are.
-  constexpr int64_t kMost = int64_t(1) << 32;
-  if (std::abs(start) > kMost || (end && std::abs(*end) > kMost))
+  constexpr int64_t kMaxStart = int64_t(1) << 32;
+  if (std::abs(start) > kMaxStart || (end && std::abs(*end) > kMaxStart))
     return std::nullopt;
   OpFoldResult one = l.fold(1);
   if (start < 0 && !end) {

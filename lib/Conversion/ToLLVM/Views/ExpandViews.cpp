@@ -113,7 +113,7 @@ struct ExpandViews : loopc::impl::ExpandViewsBase<ExpandViews> {
 
   void runOnOperation() override {
     // Extents may have become known since views were settled.
-    settleViews(getOperation(), /*byExtents=*/false);
+    resolveDroppedAxes(getOperation(), /*byExtents=*/false);
     RewritePatternSet patterns(&getContext());
     if (onlyCollapsed) {
       getOperation()->walk([](memref::CollapseShapeOp op) { collapse(op); });

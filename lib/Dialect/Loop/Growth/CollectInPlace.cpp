@@ -43,7 +43,7 @@ struct Destination {
 };
 
 /// What a loop that may end sooner gets for a collected value at once.
-constexpr int64_t kMostSpareBytes = 1 << 20;
+constexpr int64_t kMaxSpareBytes = 1 << 20;
 
 class CollectInPlace {
 public:
@@ -87,7 +87,7 @@ private:
     APInt count;
     bool isBound = given && loop.getCondition() &&
                    matchPattern(given, m_ConstantInt(&count)) &&
-                   count.isStrictlyPositive() && count.sle(kMostSpareBytes);
+                   count.isStrictlyPositive() && count.sle(kMaxSpareBytes);
     return isBound ? count.getSExtValue() : 0;
   }
 
@@ -99,7 +99,7 @@ private:
       return false;
     int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
     int64_t count = type ? type.getNumElements() : 1;
-    return count <= kMostSpareBytes / ((bits + 7) / 8) / mostTrips;
+    return count <= kMaxSpareBytes / ((bits + 7) / 8) / mostTrips;
   }
 
   void plan(unsigned k) {

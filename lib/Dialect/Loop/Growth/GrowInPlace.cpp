@@ -177,10 +177,10 @@ private:
   /// (`step` elements each), so many that the buffer is refused: a larger
   /// product would wrap to a small one.
   Value limitCount(Value step) {
-    constexpr int64_t kMost = int64_t(1) << 62;
+    constexpr int64_t kMaxExtent = int64_t(1) << 62;
     Value count = asValue(trips);
     Value one = asValue(b.getIndexAttr(1)),
-          most = asValue(b.getIndexAttr(kMost));
+          most = asValue(b.getIndexAttr(kMaxExtent));
     step = b.createOrFold<arith::MaxUIOp>(step, one);
     most = b.createOrFold<arith::DivUIOp>(most, step);
     return b.createOrFold<arith::MinUIOp>(count, most);

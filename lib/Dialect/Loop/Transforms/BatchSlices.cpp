@@ -54,7 +54,7 @@ public:
     check = findFirstCheck(*loop.getLoopBody());
     SmallVector<linalg::GenericOp> contractions;
     for (auto op : loop.getLoopBody()->getOps<linalg::GenericOp>())
-      if (isContraction(op) && batchPosition(op.getResult(0)))
+      if (readsOuterMatrix(op) && batchPosition(op.getResult(0)))
         contractions.push_back(op);
     if (contractions.empty())
       return 0;
@@ -245,7 +245,7 @@ private:
 
   /// A reduction of products with an outer value that all iterations read: done
   /// at once it is read once.
-  bool isContraction(linalg::GenericOp op) {
+  bool readsOuterMatrix(linalg::GenericOp op) {
     return op->getNumResults() == 1 && op.getNumReductionLoops() > 0 &&
            llvm::any_of(op.getDpsInputs(), [&](Value input) {
              auto type = dyn_cast<RankedTensorType>(input.getType());

@@ -72,12 +72,12 @@ public:
 private:
   bool isSimple();
   bool findProducts();
-  bool isProduct(linalg::GenericOp op);
+  bool readsOuterWeights(linalg::GenericOp op);
   void assignStages();
   bool findKept();
   bool isKept(Value value);
   bool holdsErrorsTogether();
-  bool paysOff();
+  bool keepsLittle();
   int64_t elementsOf(Value value);
   std::optional<SmallVector<OpFoldResult>> sizesOf(Value value);
   /// Ports of a stage's loop: values of the whole one's body.
@@ -162,7 +162,7 @@ static int64_t countRows(linalg::GenericOp op, OpOperand *weights) {
 
 /// A product with weights from outside, of which reading them once pays. The
 /// more rows a product has by itself, the more it makes of what it reads.
-bool Distribution::isProduct(linalg::GenericOp op) {
+bool Distribution::readsOuterWeights(linalg::GenericOp op) {
   return op.hasPureTensorSemantics() && op->getNumResults() == 1 &&
          op.getNumReductionLoops() > 0 &&
          llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
@@ -213,7 +213,7 @@ bool Distribution::findProducts() {
         feeds.try_emplace(def, n).first->second |= own;
     });
     auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic || !isProduct(generic))
+    if (!generic || !readsOuterWeights(generic))
       continue;
     llvm::BitVector all = reads[&op];
     for (unsigned k : reads[&op].set_bits())
@@ -368,7 +368,7 @@ int64_t Distribution::elementsOf(Value value) {
 
 /// Memory that grows with the number of iterations is for loops that read or
 /// write as much.
-bool Distribution::paysOff() {
+bool Distribution::keepsLittle() {
   int64_t moved = 0;
   for (auto slice : body->getOps<tensor::ExtractSliceOp>())
     if (isOutside(slice.getSource()) &&
@@ -526,7 +526,7 @@ unsigned Distribution::run() {
   if (!isSimple() || !findProducts())
     return 1;
   assignStages();
-  if (numStages == 1 || !findKept() || !holdsErrorsTogether() || !paysOff())
+  if (numStages == 1 || !findKept() || !holdsErrorsTogether() || !keepsLittle())
     return 1;
   for (unsigned stage : llvm::seq(numStages))
     makeLoop(stage);

@@ -36,11 +36,11 @@ using arith::CmpIPredicate;
 
 /// Extents and numbers of iterations, and distances of a few of them, have
 /// fewer bits than a number of 64 bits; larger constants are atoms.
-static constexpr int64_t kMostConstant = int64_t(1) << 48;
-static constexpr int64_t kMostFactor = int64_t(1) << 16;
+static constexpr int64_t kMaxConstant = int64_t(1) << 48;
+static constexpr int64_t kMaxFactor = int64_t(1) << 16;
 /// Numbers of iterations times so much have as few bits.
-static constexpr int64_t kMostScale = int64_t(1) << 9;
-static constexpr size_t kMostTerms = 6;
+static constexpr int64_t kMaxScale = int64_t(1) << 9;
+static constexpr size_t kMaxTerms = 6;
 /// So often bounds are put in the places of atoms for one proof.
 static constexpr unsigned kSteps = 48, kDepth = 8;
 
@@ -126,9 +126,9 @@ bool Sum::add(const Sum &other, int64_t factor) {
     return value <= most && value >= -most;
   };
   int64_t scaled;
-  if (!fits(factor, kMostFactor) ||
+  if (!fits(factor, kMaxFactor) ||
       llvm::MulOverflow(other.constant, factor, scaled) ||
-      !fits(scaled, kMostConstant) || !fits(constant += scaled, kMostConstant))
+      !fits(scaled, kMaxConstant) || !fits(constant += scaled, kMaxConstant))
     return false;
   for (auto [atom, times] : other.terms) {
     auto *at = llvm::find_if(
@@ -140,12 +140,12 @@ bool Sum::add(const Sum &other, int64_t factor) {
       at = terms.insert(at, {atom, 0});
     }
     at->second += times * factor;
-    if (!fits(at->second, kMostFactor))
+    if (!fits(at->second, kMaxFactor))
       return false;
     if (at->second == 0)
       terms.erase(at);
   }
-  return terms.size() <= kMostTerms;
+  return terms.size() <= kMaxTerms;
 }
 
 static bool isNumber(Type type) { return type.isIndex() || type.isInteger(64); }
@@ -165,7 +165,7 @@ Number BoundFolding::numberOf(Value value) {
     return it->second;
   Number number{Sum::of(value)};
   if (std::optional<int64_t> fixed = getConstantIntValue(value)) {
-    if (*fixed <= kMostConstant && *fixed >= -kMostConstant)
+    if (*fixed <= kMaxConstant && *fixed >= -kMaxConstant)
       number = {Sum::number(*fixed), true, true};
   } else if (Operation *op = value.getDefiningOp();
              op && op->getNumResults() == 1 && outside < kDepth) {
@@ -180,8 +180,8 @@ Number BoundFolding::numberOf(Value value) {
     if (auto counted = dyn_cast<scf::ForOp>(loop)) {
       first = numberOf(counted.getLowerBound());
       first.isBelow &=
-          getConstantIntValue(counted.getStep()).value_or(kMostFactor + 1) <=
-          kMostFactor;
+          getConstantIntValue(counted.getStep()).value_or(kMaxFactor + 1) <=
+          kMaxFactor;
     }
     number.isAbove = first.isAbove;
     number.isBelow = first.isBelow;
@@ -240,7 +240,7 @@ Number BoundFolding::numberOf(Operation *op) {
       std::swap(a, b);
     Number product{Sum(), true, true};
     if (isScalable(a) && b.sum.terms.empty() &&
-        std::abs(b.sum.constant) <= kMostScale &&
+        std::abs(b.sum.constant) <= kMaxScale &&
         product.sum.add(a.sum, b.sum.constant))
       return product;
   } else if (isa<arith::RemSIOp, arith::RemUIOp>(op)) {

@@ -125,9 +125,9 @@ std::optional<Linear> CheckHoisting::linearOf(Value value) {
   bool isAdded = !subtracts || isReversed;
   if (std::optional<int64_t> constant = getConstantIntValue(term)) {
     // Extents and distances of them have no more bits.
-    constexpr int64_t kMost = int64_t(1) << 48;
-    if (*constant > kMost || *constant < -kMost ||
-        std::abs(linear->constant) > kMost)
+    constexpr int64_t kMaxConstant = int64_t(1) << 48;
+    if (*constant > kMaxConstant || *constant < -kMaxConstant ||
+        std::abs(linear->constant) > kMaxConstant)
       return std::nullopt;
     linear->constant += isAdded ? *constant : -*constant;
   } else {

@@ -32,7 +32,7 @@ using namespace loopc::loop;
 /// How many operations are looked through for one number.
 static constexpr unsigned kDepth = 8;
 /// More elements of a constant are not looked through.
-static constexpr int64_t kMostElements = 4096;
+static constexpr int64_t kMaxElements = 4096;
 
 //===----------------------------------------------------------------------===//
 // Divisors
@@ -51,7 +51,7 @@ static bool constantExcludes(Attribute constant, Excluded number) {
     return !is(integer.getValue(), number);
   auto elements = dyn_cast<DenseIntElementsAttr>(constant);
   if (!elements ||
-      (!elements.isSplat() && elements.getNumElements() > kMostElements))
+      (!elements.isSplat() && elements.getNumElements() > kMaxElements))
     return false;
   return llvm::none_of(elements.getValues<APInt>(),
                        [&](const APInt &value) { return is(value, number); });

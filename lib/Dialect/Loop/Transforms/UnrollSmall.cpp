@@ -91,16 +91,16 @@ static void unroll(IRRewriter &rewriter, LoopOp loop, int64_t trips) {
 }
 
 /// Trips of loops over the elements of a short line.
-static constexpr int64_t kMostTrips = 16;
+static constexpr int64_t kMaxTrips = 16;
 
 /// True for a loop that a lowering has made over a few elements, and that
 /// carries numbers alone: a line that is sorted in registers. What is around it
 /// can be vectors where it is straight code.
 static bool isSmallOnNumbers(scf::ForOp loop) {
-  constexpr int64_t kMostOps = 640;
+  constexpr int64_t kMaxOps = 640;
   // Trips may be known of a loop whose beginning is not.
   std::optional<APInt> trips = loop.getStaticTripCount();
-  if (!trips || trips->ugt(kMostTrips) || loop.getInitArgs().empty() ||
+  if (!trips || trips->ugt(kMaxTrips) || loop.getInitArgs().empty() ||
       !getConstantIntValue(loop.getLowerBound()) ||
       !getConstantIntValue(loop.getStep()) ||
       !loop->getParentOfType<LoopOp>() ||
@@ -113,7 +113,7 @@ static bool isSmallOnNumbers(scf::ForOp loop) {
       return false;
     ops += !op.hasTrait<OpTrait::ConstantLike>();
   }
-  return ops * trips->getSExtValue() <= kMostOps;
+  return ops * trips->getSExtValue() <= kMaxOps;
 }
 
 static void unroll(IRRewriter &rewriter, scf::ForOp loop) {
@@ -144,7 +144,7 @@ static void unroll(IRRewriter &rewriter, scf::ForOp loop) {
 ///     ->  select(%i == 0, %x0, %x1)
 static void chooseElements(IRRewriter &rewriter, Operation *root) {
   // More are read from memory in less time.
-  constexpr size_t kMostChosen = 2;
+  constexpr size_t kMaxChosen = 2;
   llvm::MapVector<
       std::pair<Value, Block *>,
       std::pair<SmallVector<tensor::ExtractOp>, SmallVector<tensor::ExtractOp>>>
@@ -153,7 +153,7 @@ static void chooseElements(IRRewriter &rewriter, Operation *root) {
     auto type = read.getTensor().getType();
     // Of no elements none is chosen: nothing is read when it runs.
     if (type.getRank() != 1 || !type.hasStaticShape() ||
-        type.getNumElements() == 0 || type.getNumElements() > kMostTrips)
+        type.getNumElements() == 0 || type.getNumElements() > kMaxTrips)
       return;
     auto &[known, chosen] = reads[{read.getTensor(), read->getBlock()}];
     auto at = getConstantIntValue(read.getIndices().front());
@@ -166,7 +166,7 @@ static void chooseElements(IRRewriter &rewriter, Operation *root) {
   });
   for (auto &[_, both] : reads) {
     auto &[known, chosen] = both;
-    if (chosen.size() > kMostChosen || llvm::is_contained(known, nullptr))
+    if (chosen.size() > kMaxChosen || llvm::is_contained(known, nullptr))
       continue;
     for (tensor::ExtractOp read : chosen) {
       rewriter.setInsertionPoint(read);

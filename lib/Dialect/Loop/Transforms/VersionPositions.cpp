@@ -22,11 +22,11 @@ using arith::CmpIPredicate;
 
 /// Within these bounds a position does not wrap around between two iterations
 /// in which it is none of the largest numbers.
-static constexpr int64_t kMostSlope = int64_t(1) << 16;
-static constexpr int64_t kMostTrips = int64_t(1) << 40;
-static constexpr int64_t kMostPosition = int64_t(1) << 60;
+static constexpr int64_t kMaxSlope = int64_t(1) << 16;
+static constexpr int64_t kMaxTrips = int64_t(1) << 40;
+static constexpr int64_t kMaxPosition = int64_t(1) << 60;
 /// Operations that are looked at.
-static constexpr unsigned kMostSeen = 256, kDepth = 16;
+static constexpr unsigned kMaxSeen = 256, kDepth = 16;
 
 namespace {
 /// A minimum or maximum of a position, which changes by a constant from one
@@ -84,7 +84,7 @@ std::optional<int64_t> Positions::slopeOf(Value value, unsigned depth) {
     result = llvm::checkedMul(*a, *factor);
   else if (auto factor = getConstantIntValue(op->getOperand(0)))
     result = llvm::checkedMul(*b, *factor);
-  return result && std::abs(*result) <= kMostSlope ? result : std::nullopt;
+  return result && std::abs(*result) <= kMaxSlope ? result : std::nullopt;
 }
 
 /// What `value`, whose slope is known, is in an iteration.
@@ -112,7 +112,7 @@ SmallVector<Clamp> Positions::findClamps(Value value) {
   SetVector<Operation *> seen;
   auto visit = [&](Value next) {
     if (Operation *op = next.getDefiningOp();
-        op && !isOutside(next) && seen.size() < kMostSeen)
+        op && !isOutside(next) && seen.size() < kMaxSeen)
       seen.insert(op);
   };
   visit(value);
@@ -159,12 +159,12 @@ Value Positions::keepsPosition(const Clamp &clamp) {
   Value first = number(type, 0), one = number(type, 1);
   Value last = rewriter.createOrFold<arith::MaxSIOp>(
       loc, rewriter.createOrFold<arith::SubIOp>(loc, trips, one), first);
-  Value keeps = compare(CmpIPredicate::sle, trips, number(type, kMostTrips));
+  Value keeps = compare(CmpIPredicate::sle, trips, number(type, kMaxTrips));
   for (Value iteration : {first, last}) {
     Value at = valueAt(clamp.position, iteration);
     Value bound = valueAt(clamp.bound, iteration);
     Value isSmall =
-        compare(CmpIPredicate::ult, at, number(at.getType(), kMostPosition));
+        compare(CmpIPredicate::ult, at, number(at.getType(), kMaxPosition));
     Value isWithin = compare(isa<arith::MinSIOp>(clamp.op) ? CmpIPredicate::sle
                                                            : CmpIPredicate::sge,
                              at, bound);

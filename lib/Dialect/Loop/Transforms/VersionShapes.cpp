@@ -96,7 +96,8 @@ public:
   ShapeVersion(LoopOp loop, const FrozenRewritePatternSet &patterns)
       : rewriter(loop.getContext()), original(loop), patterns(patterns) {}
 
-  /// Puts a branch in the place of the loop where that pays.
+  /// Puts a branch in the place of the loop where fewer of its extents are
+  /// unknown.
   bool run();
 
 private:
@@ -135,7 +136,9 @@ private:
                      ArrayRef<std::pair<int64_t, OpFoldResult>> extents);
   OpFoldResult dimOfInit(LoopOp loop, unsigned port, int64_t axis);
   unsigned countUnknown(LoopOp loop);
-  bool isWorth() { return countUnknown(copy) < countUnknown(original); }
+  bool hasFewerUnknowns() {
+    return countUnknown(copy) < countUnknown(original);
+  }
   void makeBranch();
   void settleObligations();
 
@@ -570,7 +573,7 @@ bool ShapeVersion::assume() {
     if (any)
       return true;
   }
-  return assumePositions() || (isWorth() && assumeChecks());
+  return assumePositions() || (hasFewerUnknowns() && assumeChecks());
 }
 
 /// True if obligations are left that nothing proves; these dimensions change.
@@ -733,7 +736,7 @@ bool ShapeVersion::run() {
   original->walk<WalkOrder::PreOrder>([&](LoopOp loop) {
     loop->setAttr(kNumber, b.getI64IntegerAttr(count++));
   });
-  bool pays = false;
+  bool isKept = false;
   while (true) {
     begin();
     for (unsigned round = 0; round < kMaxRounds; ++round) {
@@ -749,14 +752,14 @@ bool ShapeVersion::run() {
         }))
       simplifyDims(copy, patterns, this);
     if (!findChanged()) {
-      pays = isWorth();
+      isKept = hasFewerUnknowns();
       break;
     }
     rewriter.eraseOp(copy);
   }
   for (LoopOp loop : {original, copy})
     loop->walk([](LoopOp inner) { inner->removeAttr(kNumber); });
-  if (!pays) {
+  if (!isKept) {
     rewriter.eraseOp(copy);
     return false;
   }

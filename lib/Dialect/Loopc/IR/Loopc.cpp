@@ -13,6 +13,7 @@
 
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/DeclaredResults.h"
+#include "loopc/Dialect/Loopc/IR/LibraryCalls.h"
 #include "loopc/Dialect/Loopc/IR/Outputs.h"
 #include "loopc/Dialect/Loopc/IR/Panels.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
@@ -331,6 +332,23 @@ static LogicalResult verifySection(Operation *op) {
                               "the first results";
 }
 
+/// Whether `op`, a call, names a kernel of its module: a function in a module
+/// of kernels.
+static LogicalResult verifyProduct(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>(kProductAttrName);
+  Operation *module = op->getParentWithTrait<OpTrait::SymbolTable>();
+  bool isThere =
+      module &&
+      llvm::any_of(module->getRegion(0).getOps(), [&](Operation &kernels) {
+        return kernels.hasTrait<OpTrait::SymbolTable>() &&
+               SymbolTable::lookupSymbolIn(&kernels, name);
+      });
+  if (isThere)
+    return success();
+  return op->emitOpError() << "attribute '" << kProductAttrName << "' names "
+                           << name << ", and the module has no such kernel";
+}
+
 /// What the attribute `name` says of `op` beside that it stands there.
 static LogicalResult verifyMeaning(Operation *op, StringRef name) {
   if (name == kMaySkipAttrName) {
@@ -350,6 +368,8 @@ static LogicalResult verifyMeaning(Operation *op, StringRef name) {
     return verifyOutput(op);
   if (name == kSectionAttrName)
     return verifySection(op);
+  if (name == kProductAttrName)
+    return verifyProduct(op);
   if (name == kDeclaredResultsAttrName)
     return verifyDeclaredResults(op);
   return success();

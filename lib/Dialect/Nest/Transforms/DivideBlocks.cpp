@@ -121,7 +121,7 @@ struct DivideBlocks : loopc::impl::DivideBlocksBase<DivideBlocks> {
     SharedFunctions functions(getOperation());
     SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : present)
-      if (isWorthDividing(function)) {
+      if (canDivide(function)) {
         prepare(function);
         Divider divider(function, functions, !hasLoops(function), minSize,
                         maxWords, maxHandedWords);
@@ -137,7 +137,7 @@ private:
   }
 
   /// True for a large function that is handed the run and returns a status.
-  bool isWorthDividing(func::FuncOp function) {
+  bool canDivide(func::FuncOp function) {
     if (!rt::findRun(function) || function.getNumResults() == 0 ||
         !function.getResultTypes().front().isInteger(32))
       return false;

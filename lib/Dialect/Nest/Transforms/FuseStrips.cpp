@@ -41,7 +41,7 @@ static constexpr int64_t kLongWay = 512 << 10;
 /// Of fewer strips threads would have no even shares.
 static constexpr int64_t kManyStrips = 16;
 /// With so many rows in each, a strip is no smaller than what a cache has.
-static constexpr int64_t kMostRows = 16;
+static constexpr int64_t kMaxRows = 16;
 
 namespace {
 /// Two nests and the buffer between them.
@@ -112,7 +112,7 @@ static bool readRow(Value index, Strips &strips) {
   };
   auto step = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(
       replace(atNext) - map.getResult(0), numDims, numSymbols));
-  if (!step || step.getValue() < 1 || step.getValue() > kMostRows ||
+  if (!step || step.getValue() < 1 || step.getValue() > kMaxRows ||
       (strips.rows && strips.rows != step.getValue()))
     return false;
   strips.rows = step.getValue();

@@ -45,7 +45,7 @@ using namespace loopc;
 /// Trips of a loop of which nothing is known, and operations of a section from
 /// which on it may be worth a thread.
 static constexpr double kGuessedTrips = 32;
-static constexpr double kWorthSection = 1 << 15;
+static constexpr double kMinSectionWork = 1 << 15;
 
 //===----------------------------------------------------------------------===//
 // What operations touch
@@ -319,7 +319,7 @@ bool SectionMaker::isCandidate(scf::ForOp loop) const {
   // What is of one loop of scalars ends soon.
   return !isOfScalars(loop) &&
          WorkEstimate(loop, kCpuWork).of(loop).getTotal(kGuessedTrips) >=
-             kWorthSection;
+             kMinSectionWork;
 }
 
 /// The loops of the group become one nest, in the place of the last one.

@@ -39,7 +39,7 @@ static constexpr int64_t kFewTrips = 8;
 /// Instructions below which no loop is shared out.
 static constexpr double kLittleWork = 8192;
 /// Memory of an iteration lies on the stack of its thread: bytes at most.
-static constexpr int64_t kMostPrivate = 64 << 10;
+static constexpr int64_t kMaxPrivate = 64 << 10;
 
 /// Bytes of a buffer of known extents.
 static std::optional<int64_t> findBytes(memref::AllocOp alloc) {
@@ -71,7 +71,7 @@ static SmallVector<memref::AllocOp> findScratch(scf::ForOp loop,
   int64_t bytes = 0;
   for (memref::AllocOp alloc : found) {
     std::optional<int64_t> size = findBytes(alloc);
-    isTooLarge |= !size || (bytes += *size) > kMostPrivate;
+    isTooLarge |= !size || (bytes += *size) > kMaxPrivate;
   }
   return found.takeVector();
 }

@@ -65,7 +65,7 @@ static constexpr double kGuessedTrips = 8;
 static constexpr double kCallWork = 4096;
 /// The same of nests that are shared out where what is around them turns out to
 /// have one iteration: code for another function is compiled.
-static constexpr double kWorthFunction = 12 * kCallWork;
+static constexpr double kMinFunctionWork = 12 * kCallWork;
 /// In a loop the threads are awake from the iteration before: so many times
 /// less work pays.
 static constexpr double kAwakeShare = 64;
@@ -245,7 +245,7 @@ private:
   bool asksForThreads = false;
   /// It runs so long, or so seldom, that a call is nothing where a loop is
   /// around it.
-  bool isWorthCall = false;
+  bool outweighsCall = false;
   /// Of a range of iterations; in no module until all nests are prepared.
   func::FuncOp body;
 };
@@ -514,12 +514,12 @@ LLVM::CallOp NestParallelizer::callInParallel(StringRef function,
 
 /// Whether sections have nests that may be shared out instead of them.
 bool NestParallelizer::isOfNests() {
-  auto isWorthThreads = [&](scf::ForOp inner) {
+  auto outweighsThreads = [&](scf::ForOp inner) {
     Work found = estimate.of(inner);
     return inner->hasAttr(kParallelAttrName) &&
            (!found.open.empty() || found.known >= largeWork / kAwakeShare);
   };
-  return findSections(nest) && anyNested(nest.getBody(), isWorthThreads);
+  return findSections(nest) && anyNested(nest.getBody(), outweighsThreads);
 }
 
 /// What the runtime is told of the nest, a sum of loopc_rt_nest, with the work
@@ -644,12 +644,12 @@ bool NestParallelizer::analyze(bool isOneOfMany, bool mayBeTwice) {
   nest.walk([&](Operation *op) {
     canFail |= isa<loop::CheckOp, loop::PollOp, memref::AllocOp>(op);
   });
-  isWorthCall = isKnown() || work.getTotal(kGuessedTrips) >= kCallWork ||
-                fillsNewMemory(nest);
+  outweighsCall = isKnown() || work.getTotal(kGuessedTrips) >= kCallWork ||
+                  fillsNewMemory(nest);
   // In a small iteration the code knows whether there are threads.
   asksForThreads = !isInLoop || isOneOfMany;
   if (!mayBeTwice && !isKnown() &&
-      work.getTotal(kGuessedTrips) < kWorthFunction)
+      work.getTotal(kGuessedTrips) < kMinFunctionWork)
     return false;
   collectLoops();
   return true;
@@ -667,9 +667,9 @@ void NestParallelizer::countAllTrips() {
 void NestParallelizer::finish() {
   body = shared.functions.add(body);
   if (mayBeOne())
-    shared.ofOne.insert({body, true}).first->second &= isWorthCall;
+    shared.ofOne.insert({body, true}).first->second &= outweighsCall;
   b.setInsertionPoint(nest);
-  if (asksForThreads || isWorthCall) {
+  if (asksForThreads || outweighsCall) {
     func::FuncOp sharer = makeSharer(body, asksForThreads);
     shareOrCall(body, sharer, total, asksForThreads);
     nest.erase();

@@ -52,9 +52,9 @@ using namespace loopc;
 static constexpr int64_t kShortLoop = 16;
 /// Operations of an innermost loop, comparisons apart, whose numbers may become
 /// arguments.
-static constexpr unsigned kMostInLoop = 4;
+static constexpr unsigned kMaxInLoop = 4;
 /// Arguments that a nest may get.
-static constexpr size_t kMostArguments = 16;
+static constexpr size_t kMaxArguments = 16;
 
 namespace {
 /// A place of a number: an operand that is a constant.
@@ -311,7 +311,7 @@ refine(const Cluster &cluster, const Nest &nest,
         {differed ? cluster.columns[k] + 1 : 0, differed ? nullptr : all,
          fromFirst(nest.numbers[k], number).getAsOpaquePointer()},
         known.size());
-    if (known.size() > kMostArguments)
+    if (known.size() > kMaxArguments)
       return std::nullopt;
     columns[k] = it->second;
   }
@@ -336,7 +336,7 @@ static bool join(Cluster &cluster, Nest &nest) {
       continue;
     auto &users = inLoops[place.loop];
     users.insert(user);
-    if (users.size() > kMostInLoop)
+    if (users.size() > kMaxInLoop)
       return false;
   }
   auto columns = refine(cluster, nest, differs);

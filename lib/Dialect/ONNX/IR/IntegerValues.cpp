@@ -12,8 +12,8 @@
 // unknown bounds is taken as one from 0, and values of rank 2 are flattened.
 
 #include "IntegerValues.h"
+#include "loopc/Support/ConstantElements.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -53,14 +53,9 @@ static std::optional<Quantities> readConstant(ElementsAttr attr) {
           Quantity::of(isBool ? value.getZExtValue() : value.getSExtValue()));
     return result;
   }
-  auto resource = dyn_cast<DenseResourceElementsAttr>(attr);
-  AsmResourceBlob *blob =
-      resource ? resource.getRawHandle().getBlob() : nullptr;
-  if (!blob)
-    return std::nullopt;
   unsigned bits = attr.getElementType().getIntOrFloatBitWidth();
   unsigned width = bits == 1 ? 1 : bits / 8;
-  ArrayRef<char> data = blob->getData();
+  ArrayRef<char> data = loopc::getRawBytes(attr);
   if (data.size() != static_cast<size_t>(attr.getNumElements()) * width)
     return std::nullopt;
   for (; !data.empty(); data = data.drop_front(width)) {

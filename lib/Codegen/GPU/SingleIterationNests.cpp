@@ -1,4 +1,5 @@
-//===- LoneWork.cpp - Scalars and sums beside nests -----------------------===//
+//===- SingleIterationNests.cpp - Scalars and sums beside nests
+//-----------------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -6,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "LoneWork.h"
+#include "SingleIterationNests.h"
 #include "Accumulators.h"
 #include "DeviceCode.h"
 #include "loopc/Codegen/GPU/Passes.h"
@@ -27,7 +28,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_MAKELONENESTS
+#define GEN_PASS_DEF_MAKESINGLEITERATIONNESTS
 #include "loopc/Codegen/GPU/Passes.h.inc"
 } // namespace loopc
 
@@ -40,9 +41,9 @@ namespace {
 /// what is computed of their results become nests of one iteration, which may
 /// be kernels like others. Long sums are those of some parts, a nest too.
 /// Where the host drives loops, also in loops around nests.
-class LoneWork {
+class SingleIterationNests {
 public:
-  explicit LoneWork(func::FuncOp function)
+  explicit SingleIterationNests(func::FuncOp function)
       : function(function), gpu(getGPUTarget(function)),
         classes(std::make_unique<AliasClasses>(function)) {}
 
@@ -79,15 +80,15 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// True for what may be a kernel as it is.
-bool LoneWork::isDevices(Operation *op) {
+bool SingleIterationNests::isDevices(Operation *op) {
   if (isSharedLoop(op))
     return true;
   return isa<scf::ForOp, scf::WhileOp>(op) && gpu.loops != DeviceLoops::Host &&
          hasSharedLoop(op) && findDeviceObstacle(op, gpu.hasLibdevice).empty();
 }
 
-void LoneWork::walkHost(Block &block,
-                        llvm::function_ref<void(Operation *)> visit) {
+void SingleIterationNests::walkHost(
+    Block &block, llvm::function_ref<void(Operation *)> visit) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     bool isWhole =
         isDevices(&op) || (isa<LoopLikeOpInterface>(op) && !hasSharedLoop(&op));
@@ -100,7 +101,7 @@ void LoneWork::walkHost(Block &block,
 }
 
 /// True where something in `op` reads what nests touch.
-bool LoneWork::readsDevices(Operation *op) {
+bool SingleIterationNests::readsDevices(Operation *op) {
   return anyNested(op, [&](memref::LoadOp load) {
     return touched.contains(classes->of(load.getMemref()));
   });
@@ -112,8 +113,9 @@ bool LoneWork::readsDevices(Operation *op) {
 
 /// True where something in `op` touches `memory`, other than by reading it if
 /// `mayRead`.
-bool LoneWork::touches(Operation *op, const DenseSet<const void *> &memory,
-                       bool mayRead) {
+bool SingleIterationNests::touches(Operation *op,
+                                   const DenseSet<const void *> &memory,
+                                   bool mayRead) {
   WalkResult result = op->walk([&](Operation *nested) {
     if (isPure(nested) || isa<memref::AllocOp>(nested) ||
         (mayRead && isa<memref::LoadOp>(nested)))
@@ -128,7 +130,7 @@ bool LoneWork::touches(Operation *op, const DenseSet<const void *> &memory,
 }
 
 /// Allocated once a run, also for what is in loops.
-Value LoneWork::makeMemory(MemRefType type) {
+Value SingleIterationNests::makeMemory(MemRefType type) {
   Block &body = function.getBody().front();
   auto b = ImplicitLocOpBuilder::atBlockBegin(function.getLoc(), &body);
   Value made = memref::AllocOp::create(b, type);
@@ -139,7 +141,7 @@ Value LoneWork::makeMemory(MemRefType type) {
 
 /// What was just stored where `sum` begins is not loaded; nor stored, where its
 /// result comes there.
-void LoneWork::forwardInit(scf::ForOp sum) {
+void SingleIterationNests::forwardInit(scf::ForOp sum) {
   auto load = sum.getInitArgs().front().getDefiningOp<memref::LoadOp>();
   if (!load || load->getBlock() != sum->getBlock())
     return;
@@ -174,7 +176,7 @@ void LoneWork::forwardInit(scf::ForOp sum) {
 
 /// The result of `sum` goes through memory: who reads it does not keep the
 /// host at it.
-void LoneWork::storeSum(scf::ForOp sum) {
+void SingleIterationNests::storeSum(scf::ForOp sum) {
   ImplicitLocOpBuilder b(sum.getLoc(), sum);
   Value total = sum.getResult(0);
   auto isStore = [](Operation *user) { return isa<memref::StoreOp>(user); };
@@ -189,7 +191,7 @@ void LoneWork::storeSum(scf::ForOp sum) {
 
 /// Moves the ends of scalars' memory to the ends of their blocks: they are to
 /// be read where they are needed.
-void LoneWork::freeLater() {
+void SingleIterationNests::freeLater() {
   SmallVector<memref::DeallocOp> frees;
   walkHost(function.getBody().front(), [&](Operation *op) {
     if (auto free = dyn_cast<memref::DeallocOp>(op)) {
@@ -270,7 +272,7 @@ static bool canMoveTo(loop::CheckOp check, scf::ForOp loop) {
 /// A check of what a loop has found of all elements (that indices are in
 /// range) becomes one of each element, in a nest. Kernels behind one that has
 /// failed do not begin.
-void LoneWork::shareCheck(loop::CheckOp check) {
+void SingleIterationNests::shareCheck(loop::CheckOp check) {
   auto outer = check.getCondition().getDefiningOp<scf::ForOp>();
   if (!outer || outer->getBlock() != check->getBlock() ||
       !outer.getResult(0).hasOneUse() || !canMoveTo(check, outer) ||
@@ -315,7 +317,7 @@ void LoneWork::shareCheck(loop::CheckOp check) {
 
 /// True where what `reader` loads is the same just in front of `until`, which
 /// comes behind it in its block.
-bool LoneWork::isUntouched(Operation *reader, Operation *until) {
+bool SingleIterationNests::isUntouched(Operation *reader, Operation *until) {
   DenseSet<const void *> memory;
   collectMemory(reader, *classes, memory);
   for (Operation *op = reader->getNextNode(); op != until;
@@ -327,7 +329,7 @@ bool LoneWork::isUntouched(Operation *reader, Operation *until) {
 
 /// What `op`, or the body of a loop, needs that is loaded or summed up in front
 /// of it in its block, in the order of the code.
-llvm::SetVector<Operation *> LoneWork::collectSlice(Operation *op) {
+llvm::SetVector<Operation *> SingleIterationNests::collectSlice(Operation *op) {
   llvm::SetVector<Operation *> slice;
   DenseMap<Operation *, bool> isPart;
   std::function<bool(Value)> add = [&](Value value) {
@@ -384,7 +386,8 @@ static void useClones(OpBuilder &b, Operation *op,
       part->erase();
 }
 
-void LoneWork::wrap(Operation *op, const llvm::SetVector<Operation *> &slice) {
+void SingleIterationNests::wrap(Operation *op,
+                                const llvm::SetVector<Operation *> &slice) {
   ImplicitLocOpBuilder b(op->getLoc(), op);
   for (Operation *part : slice)
     if (isa<scf::ForOp>(part))
@@ -400,14 +403,14 @@ void LoneWork::wrap(Operation *op, const llvm::SetVector<Operation *> &slice) {
 }
 
 /// Scalars that the host would load for `nest` are loaded there.
-void LoneWork::sinkInto(scf::ForOp nest) {
+void SingleIterationNests::sinkInto(scf::ForOp nest) {
   llvm::SetVector<Operation *> slice = collectSlice(nest);
   slice.remove_if([&](Operation *op) { return op->getNumRegions() != 0; });
-  bool isWorthIt = llvm::any_of(slice, [&](Operation *op) {
+  bool readsTouched = llvm::any_of(slice, [&](Operation *op) {
     auto load = dyn_cast<memref::LoadOp>(op);
     return load && touched.contains(classes->of(load.getMemref()));
   });
-  if (!isWorthIt)
+  if (!readsTouched)
     return;
   scf::ForOp innermost = collectSharedLoops(nest).back();
   auto b = OpBuilder::atBlockBegin(innermost.getBody());
@@ -415,7 +418,7 @@ void LoneWork::sinkInto(scf::ForOp nest) {
 }
 
 /// Makes `store` a nest where it belongs to what nests do.
-bool LoneWork::wrapStore(memref::StoreOp store) {
+bool SingleIterationNests::wrapStore(memref::StoreOp store) {
   llvm::SetVector<Operation *> slice = collectSlice(store);
   const void *target = classes->of(store.getMemref());
   bool belongs =
@@ -433,7 +436,7 @@ bool LoneWork::wrapStore(memref::StoreOp store) {
 // All together
 //===----------------------------------------------------------------------===//
 
-void LoneWork::run() {
+void SingleIterationNests::run() {
   SmallVector<scf::ForOp> sums;
   Block &body = function.getBody().front();
   freeLater();
@@ -463,7 +466,7 @@ void LoneWork::run() {
     forwardInit(sum);
   for (scf::ForOp sum : sums)
     storeSum(
-        splitLoneSum(sum, [&](MemRefType type) { return makeMemory(type); }));
+        splitHostSum(sum, [&](MemRefType type) { return makeMemory(type); }));
   classes = std::make_unique<AliasClasses>(function);
   touched.clear();
   walkHost(body, [&](Operation *op) {
@@ -479,12 +482,12 @@ void LoneWork::run() {
     });
   }
   walkHost(body, [&](Operation *op) {
-    if (isSharedLoop(op) && !isLoneNest(op))
+    if (isSharedLoop(op) && !isSingleIterationNest(op))
       sinkInto(cast<scf::ForOp>(op));
   });
 }
 
-bool loopc::isLoneNest(Operation *op) {
+bool loopc::isSingleIterationNest(Operation *op) {
   if (!isSharedLoop(op))
     return false;
   SmallVector<OpFoldResult> extents =
@@ -492,13 +495,13 @@ bool loopc::isLoneNest(Operation *op) {
   return !extents.empty() && llvm::all_of(extents, isOneInteger);
 }
 
-void loopc::dissolveLoneNests(func::FuncOp function,
-                              llvm::function_ref<bool(Operation *)> isKernel) {
+void loopc::promoteSingleIterationNests(
+    func::FuncOp function, llvm::function_ref<bool(Operation *)> isKernel) {
   SmallVector<scf::ForOp> found;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isKernel(op))
       return WalkResult::skip();
-    if (isLoneNest(op))
+    if (isSingleIterationNest(op))
       found.push_back(cast<scf::ForOp>(op));
     return WalkResult::advance();
   });
@@ -512,14 +515,15 @@ void loopc::dissolveLoneNests(func::FuncOp function,
 //===----------------------------------------------------------------------===//
 
 namespace {
-struct MakeLoneNests : loopc::impl::MakeLoneNestsBase<MakeLoneNests> {
-  using MakeLoneNestsBase::MakeLoneNestsBase;
+struct MakeSingleIterationNests
+    : loopc::impl::MakeSingleIterationNestsBase<MakeSingleIterationNests> {
+  using MakeSingleIterationNestsBase::MakeSingleIterationNestsBase;
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal())
       return;
-    LoneWork(function).run();
+    SingleIterationNests(function).run();
   }
 };
 } // namespace

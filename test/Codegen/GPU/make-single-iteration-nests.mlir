@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --loopc-set-target='chip=sm_80 min-work=0' --loopc-make-lone-nests | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target='chip=sm_80 min-work=0' --loopc-make-single-iteration-nests | FileCheck %s
 
 // The host would wait for the element.
 // CHECK-LABEL: func.func @mean

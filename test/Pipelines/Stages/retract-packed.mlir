@@ -1,5 +1,5 @@
-// RUN: loopc-opt %s --loopc-settle-packed --split-input-file | FileCheck %s
-// RUN: loopc-opt %s --loopc-settle-packed --split-input-file --remark-format=emitRemark --remarks-filter=loop 2>&1 >/dev/null \
+// RUN: loopc-opt %s --loopc-retract-packed --split-input-file | FileCheck %s
+// RUN: loopc-opt %s --loopc-retract-packed --split-input-file --remark-format=emitRemark --remarks-filter=loop 2>&1 >/dev/null \
 // RUN:   | FileCheck %s --check-prefix=REMARK
 
 // Any tensor may be panels by its type: who says so of an argument is not believed.

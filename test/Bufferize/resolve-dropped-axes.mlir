@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s --buffer-settle-views | FileCheck %s
+// RUN: loopc-opt %s --buffer-resolve-dropped-axes | FileCheck %s
 
 // The slice of axis 2 of five; MLIR's passes would leave out axis 1.
 // CHECK-LABEL: func @ambiguous(

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// buffer-settle-views: views of which more than one axis may be the one that
-// they leave out.
+// buffer-resolve-dropped-axes: views of which more than one axis may be the one
+// that they leave out.
 //
 // A memref.subview does not say which axes of extent 1 it leaves out. It was
 // made from a slice of a tensor, which goes by extents; of buffers upstream
@@ -18,17 +18,17 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace loopc {
-#define GEN_PASS_DEF_BUFFERSETTLEVIEWS
+#define GEN_PASS_DEF_BUFFERRESOLVEDROPPEDAXES
 #include "loopc/Bufferize/Passes.h.inc"
 } // namespace loopc
 
 using namespace mlir;
 
 namespace {
-struct BufferSettleViews
-    : loopc::impl::BufferSettleViewsBase<BufferSettleViews> {
+struct BufferResolveDroppedAxes
+    : loopc::impl::BufferResolveDroppedAxesBase<BufferResolveDroppedAxes> {
   void runOnOperation() override {
-    loopc::settleViews(getOperation(), /*byExtents=*/true);
+    loopc::resolveDroppedAxes(getOperation(), /*byExtents=*/true);
   }
 };
 } // namespace
