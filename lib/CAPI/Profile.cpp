@@ -123,7 +123,7 @@ void loopc_profile::add(const loopc_run_profile &run) {
   // Asking the kernel takes as long as a small part, and so would copying the
   // events now and then, divided among the runs.
   static thread_local const int32_t thread = gettid();
-  events.reserve(kMostEvents);
+  events.reserve(kMaxEvents);
   events.push_back({-1, thread, -1, run.begin, run.nanoseconds});
   for (size_t k = 0; k + 1 < taken; ++k) {
     const loopc_profile_event &event = run.events[k];
