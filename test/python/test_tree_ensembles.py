@@ -29,7 +29,7 @@ from random_trees import MODES, Forest, Node, numbered, placed, scores
 from test_classical_models import make
 
 FLOAT = TensorProto.FLOAT
-ROWS = (0, 1, 2, 7, 8, 23, 24, 64, 71, 72, 87, 88, 130)
+ROWS = (0, 1, 2, 7, 8, 23, 24, 32, 39, 40, 64, 71, 72, 87, 88, 130)
 OLDER = MODES[:-1]
 INFINITY = float("inf")
 # Neighbours, both zeros, the ends.
@@ -137,6 +137,24 @@ def test_uneven_trees(count: int, missing: bool, kind: Any) -> None:
         attributes = numbered(trees, missing=missing, doubles=kind == np.float64)
         model = make("TreeEnsembleRegressor", {"x": x}, {"y": FLOAT}, n_targets=3, **attributes)
         check(model, x, scores(trees, x, 3, kind=kind), ort=False)
+
+
+@pytest.mark.parametrize("leaves", [32, 33, 64, 65])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_bits_of_leaves(leaves: int, kind: Any) -> None:
+    """Up to 64 leaves are bits of a word; NaN goes either way, and chains are as deep as can be."""
+    rng = np.random.default_rng(leaves)
+    tensor = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    x = rows_of(rng, 3, kind, values=AWKWARD, nans=True)
+    forest = Forest(rng, features=3, missing=True, values=AWKWARD)
+    trees = [
+        forest.tree(count, leaves_of("one", 2, rng), chain=chain)
+        for count in (leaves, 2, leaves - 1)
+        for chain in (False, True)
+    ]
+    model = make("TreeEnsemble", {"x": x}, {"y": tensor}, ml=5, n_targets=2, aggregate_function=1,
+                 post_transform=0, **placed(trees, tensor))  # fmt: skip
+    check(model, x, scores(trees, x, 2, kind=kind), ort=False)
 
 
 def test_doubles() -> None:

@@ -47,7 +47,7 @@ std::string loopc::addDocumentation(std::string message) {
 }
 
 /// Values within values of a message; LLVM's parser takes stack for each.
-static constexpr unsigned kMostNested = 1000;
+static constexpr unsigned kMaxNested = 1000;
 
 std::string loopc::refuseDeeplyNested(std::string message) {
   unsigned depth = 0;
@@ -58,7 +58,7 @@ std::string loopc::refuseDeeplyNested(std::string message) {
       ++k;
     else if (c == '"')
       isText = !isText;
-    else if (!isText && (c == '[' || c == '{') && ++depth > kMostNested)
+    else if (!isText && (c == '[' || c == '{') && ++depth > kMaxNested)
       return "nested too deeply";
     else if (!isText && (c == ']' || c == '}') && depth > 0)
       --depth;

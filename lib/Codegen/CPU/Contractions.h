@@ -27,6 +27,11 @@ std::optional<unsigned> vectorBitsOf(mlir::Type type);
 /// The addition that yields the sum, if its order may be changed; else null.
 mlir::Operation *reorderableAddition(mlir::linalg::LinalgOp op);
 
+/// The products that the body of `op` adds up before it adds them to its sum,
+/// if they may be fused into it (`contract`); none where it adds something
+/// else.
+llvm::SmallVector<mlir::Value> findFusedTerms(mlir::linalg::LinalgOp op);
+
 /// The number that `expr` grows by along `dim`, if it is one and the same
 /// everywhere; else none.
 std::optional<int64_t> stepAlong(mlir::AffineExpr expr, unsigned dim,

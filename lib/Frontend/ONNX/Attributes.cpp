@@ -9,6 +9,7 @@
 // Attributes of nodes: references to a function's attributes are followed, all
 // are held against the schema.
 
+#include "ContribOperators.h"
 #include "ImporterImpl.h"
 #include "loopc/Dialect/ONNX/IR/ProtoConversion.h"
 
@@ -79,6 +80,12 @@ LogicalResult Importer::checkValues(NodeContext &nc) {
   return success();
 }
 
+/// True for what bodies of operators say of a node and models cannot.
+static bool isOfBody(const NodeContext &nc, StringRef name) {
+  return nc.frame.isContrib && name == kSumsProducts &&
+         nc.node.op_type() == "ReduceSum";
+}
+
 LogicalResult Importer::checkAttributes(NodeContext &nc) {
   llvm::StringSet<> seen;
   auto fail = [&](StringRef name) {
@@ -96,6 +103,8 @@ LogicalResult Importer::checkAttributes(NodeContext &nc) {
     if (!seen.insert(name).second)
       return fail(name) << "is there twice";
     if (!nc.schema)
+      continue;
+    if (isOfBody(nc, name))
       continue;
     auto known = nc.schema->attributes().find(attr.name());
     if (known == nc.schema->attributes().end()) {
@@ -148,7 +157,8 @@ FailureOr<DictionaryAttr> Importer::convertAttributes(NodeContext &nc) {
     if (!value.proto)
       continue;
     // An exporter's own, or checkAttributes had refused it.
-    if (nc.schema && !nc.schema->attributes().count(attr.name()))
+    if (nc.schema && !nc.schema->attributes().count(attr.name()) &&
+        !isOfBody(nc, attr.name()))
       continue;
     bool reported = false;
     auto importTensor = [&](const pb::TensorProto &tensor) -> ElementsAttr {

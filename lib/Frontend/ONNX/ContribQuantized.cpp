@@ -277,9 +277,9 @@ std::string PackedProduct::writeFloats() const {
         "shift{0}), mask)) - zeros_f) * factors_f\n"
         "term{0} = weights{0} * Gather<axis = 0>(parts, {0})\n",
         part, part * bits);
-  return text + writeSum("y_shaped = Reshape(ReduceSum<keepdims = 0>(sum{0}, "
-                         "[2, 3]), Concat<axis = 0>(Shape<end = -1>(A), "
-                         "[{1}]))\n");
+  return text + writeSum("y_shaped = Reshape(ReduceSum<keepdims = 0, "
+                         "__sums_products = 1>(sum{0}, [2, 3]), "
+                         "Concat<axis = 0>(Shape<end = -1>(A), [{1}]))\n");
 }
 
 /// y as `sum` makes it of what the terms of all numbers of a byte add up to.

@@ -291,7 +291,7 @@ static Tables *keptTables[4];
 /// Which of them goes where all are taken.
 static uint32_t nextDropped;
 /// Larger ones are made for each call.
-static constexpr int64_t kMostKept = 1 << 16;
+static constexpr int64_t kMaxKept = 1 << 16;
 
 /// Takes tables of `n` out of those that are kept, or returns null.
 static Tables *takeTables(int64_t n) {
@@ -356,8 +356,8 @@ extern "C" int32_t loopc_rt_fourier(loopc_run *run, double *numbers,
   auto *data = reinterpret_cast<Complex *>(numbers);
   Tables wanted(n);
   // Memory of a run that counts it, or has it from its caller, is the run's.
-  bool mayKeep = wanted.room <= kMostKept && run->defaultAllocator &&
-                 run->memoryLimit == 0;
+  bool mayKeep =
+      wanted.room <= kMaxKept && run->defaultAllocator && run->memoryLimit == 0;
   if (mayKeep) {
     Tables *tables = takeTables(n);
     if (!tables)

@@ -31,6 +31,30 @@ Operation *loopc::reorderableAddition(linalg::LinalgOp op) {
   return combiner;
 }
 
+/// Appends what `value` is the sum of; false where a part is no product that
+/// nobody else reads.
+static bool findTerms(Value value, SmallVectorImpl<Value> &terms) {
+  if (!value.hasOneUse())
+    return false;
+  if (auto sum = value.getDefiningOp<arith::AddFOp>())
+    return findTerms(sum.getLhs(), terms) && findTerms(sum.getRhs(), terms);
+  terms.push_back(value);
+  return value.getDefiningOp<arith::MulFOp>() != nullptr;
+}
+
+SmallVector<Value> loopc::findFusedTerms(linalg::LinalgOp op) {
+  auto sum = dyn_cast_or_null<arith::AddFOp>(reorderableAddition(op));
+  if (!sum || !arith::bitEnumContainsAll(sum.getFastmath(),
+                                         arith::FastMathFlags::contract))
+    return {};
+  Value carried = op.getRegionOutputArgs()[0];
+  Value added = sum.getLhs() == carried ? sum.getRhs() : sum.getLhs();
+  SmallVector<Value> terms;
+  if (!added.getDefiningOp<arith::AddFOp>() || !findTerms(added, terms))
+    return {};
+  return terms;
+}
+
 Extent ContractionBody::extentOf(OpOperand &operand) {
   AffineMap map = v.op.getMatchingIndexingMap(&operand);
   Extent extent;
@@ -257,5 +281,23 @@ Value ContractionBody::get(Value value, int64_t i, int64_t j, int64_t k) {
 
 Value ContractionBody::next(Value current, int64_t i, int64_t j, int64_t k) {
   sum = current;
+  if (!v.plan.terms.empty())
+    return addTerms(i, j, k);
   return get(v.op.getBlock()->getTerminator()->getOperand(0), i, j, k);
+}
+
+/// Each product is rounded with the sum that it goes into, as it is where a sum
+/// has one.
+Value ContractionBody::addTerms(int64_t i, int64_t j, int64_t k) {
+  constexpr auto contract = arith::FastMathFlags::contract;
+  auto flags =
+      v.plan.isAlongSum ? contract | arith::FastMathFlags::reassoc : contract;
+  Value result = sum;
+  for (Value term : v.plan.terms) {
+    Value product = get(term, i, j, k);
+    if (auto made = product.getDefiningOp<arith::MulFOp>())
+      made.setFastmath(contract);
+    result = arith::AddFOp::create(v.b, result, product, flags);
+  }
+  return result;
 }

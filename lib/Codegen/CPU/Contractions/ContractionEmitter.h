@@ -240,6 +240,7 @@ private:
   Extent extentOf(mlir::Value value);
   Extent extentOf(mlir::OpOperand &operand);
   mlir::Value get(mlir::Value value, int64_t i, int64_t j, int64_t k);
+  mlir::Value addTerms(int64_t i, int64_t j, int64_t k);
   std::pair<mlir::Value, mlir::Value> loadPair(int64_t i, int64_t j, int64_t k);
   mlir::Value compute(mlir::Operation *op, int64_t i, int64_t j, int64_t k);
   llvm::SmallVector<mlir::Value> indices(mlir::AffineMap map, int64_t i,

@@ -763,12 +763,15 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   planner.chooseTiles();
   ContractionPlan &plan = planner.plan;
   plan.pairs = findPairs(op, plan);
+  if (!plan.dot)
+    plan.terms = findFusedTerms(op);
   ContractionPlanner many(op, cpu, isCompact);
   if (!isCompact && !loop::isCold(op) && plan.isAlongSum &&
       many.chooseTransposed()) {
     many.chooseTiles();
     many.chooseRowBlocks(many.plan.rowTiles());
     many.plan.start = findStart(op, many.plan);
+    many.plan.terms = plan.terms;
     plan.start = many.plan.start;
     plan.many = std::make_unique<ContractionPlan>(std::move(many.plan));
     return std::move(plan);

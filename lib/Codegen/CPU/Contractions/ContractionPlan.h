@@ -108,6 +108,9 @@ struct ContractionPlan {
   llvm::SmallVector<mlir::Value, 2> stripValues = {};
   int64_t stripRows = 0;
   bool isStripTransposed = false;
+  /// The products that are added to a sum one by one, each rounded with it;
+  /// none: what the body makes is added.
+  llvm::SmallVector<mlir::Value, 2> terms = {};
   /// All rows are done for some columns before the next columns.
   bool areColumnsOutside = false;
   /// The last loop over the sum is written out.

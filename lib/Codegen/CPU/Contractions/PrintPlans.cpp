@@ -108,6 +108,8 @@ void ContractionPlan::print(raw_ostream &os) const {
        << (stripValues.empty() ? "" : " widened");
   if (stripValues.size() > 1)
     os << ':' << stripValues.size();
+  if (!terms.empty())
+    os << " terms=" << terms.size();
   if (start.writer)
     os << (start.filled ? " start=filled" : " start=copied");
   if (epilogue.op)

@@ -16,11 +16,13 @@
 // Few rows go one by one through trees of which few walks are long: there most
 // would wait. Such a walk turns by branches, as the processor goes on with the
 // next node, and the next tree, before it has the number that decides.
+// Rows of a block through trees of few leaves do not walk: each of a tree's
+// nodes is asked of all rows, of numbers that lie side by side (LeafMasks.cpp).
 // What leaves contribute is added tree by tree, in the order of the ensemble,
 // as onnxruntime does: the sums have the same bits.
 
 #include "Framework/ShapeUtils.h"
-#include "Trees.h"
+#include "TreeWalker.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,117 +34,18 @@ using IP = arith::CmpIPredicate;
 using FP = arith::CmpFPredicate;
 using utils::IteratorType;
 
-/// Walks that go on at once through a block of trees.
-static constexpr int64_t kWalks = 64;
-/// Rows of a block: half as many hide what a load takes as well, and threads
-/// have blocks of 64 rows to share.
-static constexpr int64_t kBlockRows = 32;
 /// Rows from which on a block is of rows; less are fewer than loads wait for.
 static constexpr int64_t kMinRows = 24;
 /// The same where less would go one by one through the trees: of as many walks
 /// by branches as this, more steps are predicted wrongly than a block takes.
 static constexpr int64_t kMinRowsOfUneven = 8;
+/// The same of rows that do not walk, of which a block always takes as long.
+static constexpr int64_t kMinRowsOfMasks = 8;
 /// Trees from which on a block is of trees: what a step of one vector takes.
 static constexpr int64_t kMinTrees = 4;
 /// How many times as many steps a block of trees may take as walks do that wait
 /// for no other.
 static constexpr double kMaxUneven = 3;
-/// Targets from which on the numbers of a leaf are added as vectors; with fewer
-/// it is those of neighbouring rows.
-static constexpr int64_t kManyTargets = 8;
-
-namespace {
-/// A node as it was read.
-struct NodeBits {
-  Value meta;  ///< see PackedTrees
-  Value value; ///< of the type that is compared
-};
-
-class TreeWalker {
-public:
-  TreeWalker(NodeLowering &l, const Trees &trees, const PackedTrees &packed,
-             Value rows);
-
-  /// (rows, targets), without base values.
-  Value scores();
-
-private:
-  using OffsetFn = llvm::function_ref<Value()>;
-  using ValueFn = llvm::function_ref<Value()>;
-
-  Value integer(Type type, int64_t value) { return l.constantInt(type, value); }
-  Value toIndex(Value value) {
-    return arith::IndexCastOp::create(l.b, l.b.getIndexType(), value);
-  }
-  Value read(Value table, Value place) {
-    return tensor::ExtractOp::create(l.b, table, place);
-  }
-  Value readPlace(Value table, Value place) {
-    return toIndex(read(table, place));
-  }
-  NodeBits readNode(Value node);
-  Value readFeature(Value meta, Value offset);
-  Value child(Value node, Value meta, Value number);
-  Value step(Value node, const NodeBits &bits, Value offset);
-  Value branch(Value condition, bool expected, ValueFn thenValue,
-               ValueFn elseValue);
-  Value branchStep(Value node, const NodeBits &bits, Value offset);
-  Value masked(Value meta, int64_t flag);
-  Value toLeaves(Value starts, OffsetFn offset);
-  Value toLeaf(Value root, Value offset);
-  Value placeOf(Value node);
-  Value combine(Value sum, Value weight, Value isFirst);
-
-  using LoopBody =
-      llvm::function_ref<SmallVector<Value>(Value number, ValueRange carried)>;
-  SmallVector<Value> loopOver(Value count, ValueRange inits, LoopBody body);
-
-  Value blocksOfRows(Value sums, OpFoldResult count);
-  Value addBlock(Value sums, Value first, Value size, Value fromTree,
-                 Value toTree);
-  Value addTree(Value tree, Value sums, Value firstRow, Value size);
-  Value addOne(Value sums, Value leaves, Value tree);
-  Value addAll(Value sums, Value leaves, Value tree);
-
-  Value singleRows(Value sums, OpFoldResult first);
-  SmallVector<Value> ownSums(Value sums, Value row);
-  Value insertSums(Value own, Value sums, Value row);
-  SmallVector<Value> addTrees(Value offset, ValueRange sums);
-  SmallVector<Value> addTreesOneByOne(Value offset, ValueRange sums);
-  SmallVector<Value> addLeaf(Value node, Value tree, ValueRange sums);
-  SmallVector<Value> addNumber(Value target, Value weight, Value isFirst,
-                               ValueRange sums);
-
-  OpFoldResult countOfBlocks();
-  /// Blocks of trees are of one size, in whole vectors.
-  int64_t numTreeBlocks() const { return llvm::divideCeil(numTrees, kWalks); }
-  int64_t treesOfBlock() const {
-    int64_t blocks = std::max<int64_t>(numTreeBlocks(), 1);
-    return llvm::alignTo(llvm::divideCeil(numTrees, blocks), 8);
-  }
-  bool walksAlone() const;
-  /// Which targets have a number yet is to be known.
-  bool hasFlags() const {
-    return trees.isMinOrMax() && packed.kind == PackedTrees::Some;
-  }
-  /// The sums of a block are (rows, targets), else (targets, rows).
-  bool rowsFirst() const {
-    return packed.kind != PackedTrees::One && trees.numTargets >= kManyTargets;
-  }
-  Dims sumDims(OpFoldResult rows) { return {rows, l.fold(trees.numTargets)}; }
-  Dims sumPlace(OpFoldResult row) { return {row, l.fold(0)}; }
-
-  NodeLowering &l;
-  const Trees &trees;
-  const PackedTrees &packed;
-  int64_t numTrees;
-  bool isAlone; ///< trees are walked one after the other
-  Type type, metaType, i32;
-  OpFoldResult numRows, width;
-  Value flat; ///< the features of all rows
-  Value nodes, values, roots, treeTargets, weights, targets, leafStart;
-};
-} // namespace
 
 TreeWalker::TreeWalker(NodeLowering &l, const Trees &trees,
                        const PackedTrees &packed, Value rows)
@@ -157,6 +60,7 @@ TreeWalker::TreeWalker(NodeLowering &l, const Trees &trees,
                     [&](ScalarBuilder &s, ArrayRef<Value> e) {
                       return s.cast(e[0], type);
                     });
+  this->rows = rows;
   flat = reshapeByGroups(l, rows, l.mul(numRows, width));
   nodes = tableOf<int64_t>(l, l.b.getI64Type(), packed.nodes);
   if (packed.isDouble)
@@ -175,6 +79,8 @@ TreeWalker::TreeWalker(NodeLowering &l, const Trees &trees,
     targets = tableOf<int32_t>(l, i32, packed.targets);
     leafStart = tableOf<int32_t>(l, i32, packed.leafStart);
   }
+  if (hasMasks())
+    makeMaskTables();
 }
 
 /// Few trees are walked one after the other, and so are those, as gradient
@@ -406,6 +312,9 @@ Value TreeWalker::blocksOfRows(Value sums, OpFoldResult count) {
       Value size = arith::MinSIOp::create(
           l.b, arith::SubIOp::create(l.b, l.asIndex(count), first),
           l.index(kBlockRows));
+      if (hasMasks())
+        return SmallVector<Value>{
+            addMaskedBlock(carried[0], first, size, from, to)};
       return SmallVector<Value>{addBlock(carried[0], first, size, from, to)};
     };
     return loopNest(l, numBlocks, all, block, /*numParallel=*/1);
@@ -437,12 +346,14 @@ Value TreeWalker::addTree(Value tree, Value sums, Value firstRow, Value size) {
         l.b, firstRow, linalg::IndexOp::create(l.b, 0).getResult());
     return arith::MulIOp::create(l.b, row, l.asIndex(width)).getResult();
   });
-  return packed.kind == PackedTrees::One ? addOne(sums, leaves, tree)
-                                         : addAll(sums, leaves, tree);
+  if (packed.kind == PackedTrees::One)
+    return addOne(sums, leaves, tree,
+                  [&](Value leaf) { return readNode(leaf).value; });
+  return addAll(sums, leaves, tree, [&](Value leaf) { return placeOf(leaf); });
 }
 
 /// `sums` (targets, rows) with the number of each leaf.
-Value TreeWalker::addOne(Value sums, Value leaves, Value tree) {
+Value TreeWalker::addOne(Value sums, Value leaves, Value tree, LeafFn number) {
   Value isFirst = arith::CmpIOp::create(l.b, IP::eq, tree, l.index(0));
   OpFoldResult target = l.fold(0);
   if (treeTargets)
@@ -456,7 +367,7 @@ Value TreeWalker::addOne(Value sums, Value leaves, Value tree) {
           [&](OpBuilder &b, Location, ValueRange args) {
             OpBuilder::InsertionGuard inner(l.b);
             l.b.setInsertionPoint(b.getInsertionBlock(), b.getInsertionPoint());
-            Value weight = readNode(args[0]).value;
+            Value weight = number(args[0]);
             linalg::YieldOp::create(l.b, combine(args[1], weight, isFirst));
           })
           .getResult(0);
@@ -464,7 +375,7 @@ Value TreeWalker::addOne(Value sums, Value leaves, Value tree) {
 }
 
 /// `sums` with all the numbers of each leaf.
-Value TreeWalker::addAll(Value sums, Value leaves, Value tree) {
+Value TreeWalker::addAll(Value sums, Value leaves, Value tree, LeafFn place) {
   Value isFirst = arith::CmpIOp::create(l.b, IP::eq, tree, l.index(0));
   unsigned row = rowsFirst() ? 0 : 1;
   SmallVector<AffineMap> maps{AffineMap::get(2, 0, l.b.getAffineDimExpr(row)),
@@ -477,9 +388,8 @@ Value TreeWalker::addAll(Value sums, Value leaves, Value tree) {
                l.b.setInsertionPoint(b.getInsertionBlock(),
                                      b.getInsertionPoint());
                Value target = linalg::IndexOp::create(l.b, 1 - row);
-               Value weight =
-                   read(weights,
-                        arith::AddIOp::create(l.b, placeOf(args[0]), target));
+               Value weight = read(
+                   weights, arith::AddIOp::create(l.b, place(args[0]), target));
                linalg::YieldOp::create(l.b, combine(args[1], weight, isFirst));
              })
       .getResult(0);
@@ -615,7 +525,9 @@ OpFoldResult TreeWalker::countOfBlocks() {
   if (l.forKernels || packed.kind == PackedTrees::Some)
     return l.fold(0);
   OpFoldResult rest = remainder(l, numRows, l.fold(kBlockRows));
-  int64_t least = isAlone ? kMinRowsOfUneven : kMinRows;
+  int64_t least = hasMasks() ? kMinRowsOfMasks
+                  : isAlone  ? kMinRowsOfUneven
+                             : kMinRows;
   Value areFew = compare(l, IP::slt, rest, l.fold(least));
   return l.sub(numRows, select(l, areFew, rest, l.fold(0)));
 }

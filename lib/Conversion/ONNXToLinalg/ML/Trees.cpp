@@ -259,6 +259,7 @@ public:
   void chooseKind();
   void writeContributions();
   void writeNodes();
+  void writeMasks();
 
   PackedTrees packed;
 
@@ -268,6 +269,10 @@ private:
     return ArrayRef(trees.targets)
         .slice(trees.leafStart[leaf],
                trees.leafStart[leaf + 1] - trees.leafStart[leaf]);
+  }
+  /// What a leaf of one contribution adds.
+  double numberOf(int32_t leaf) const {
+    return targetsOf(leaf).empty() ? 0 : trees.weights[trees.leafStart[leaf]];
   }
   bool isOneTarget();
   bool areAllTargets() const;
@@ -475,7 +480,7 @@ uint64_t TreePacker::valueBits(int32_t node) const {
     uint64_t place = leafOf[node];
     if (packed.kind != PackedTrees::One)
       return packed.kind == PackedTrees::All ? place * trees.numTargets : place;
-    value = targetsOf(node).empty() ? 0 : trees.weights[trees.leafStart[node]];
+    value = numberOf(node);
   }
   return packed.isDouble ? llvm::bit_cast<uint64_t>(value)
                          : llvm::bit_cast<uint32_t>(static_cast<float>(value));
@@ -506,6 +511,18 @@ void TreePacker::writeNodes() {
   }
 }
 
+void TreePacker::writeMasks() {
+  if (packed.kind == PackedTrees::Some)
+    return;
+  packed.masks = maskLeaves(trees);
+  for (int32_t leaf : packed.masks.leaves) {
+    if (packed.kind == PackedTrees::All)
+      packed.leafPlaces.push_back(leafOf[leaf] * trees.numTargets);
+    else
+      packed.leafNumbers.push_back(numberOf(leaf));
+  }
+}
+
 FailureOr<PackedTrees> loopc::packTrees(NodeLowering &l, const Trees &trees,
                                         bool isDouble) {
   TreePacker packer(trees, isDouble);
@@ -517,5 +534,6 @@ FailureOr<PackedTrees> loopc::packTrees(NodeLowering &l, const Trees &trees,
   if (packer.packed.weights.size() >= std::numeric_limits<int32_t>::max())
     return l.unsupported("there are too many weights");
   packer.writeNodes();
+  packer.writeMasks();
   return std::move(packer.packed);
 }

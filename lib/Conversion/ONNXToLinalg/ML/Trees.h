@@ -58,6 +58,30 @@ struct Trees {
   }
 };
 
+/// Trees of few leaves, of which each has a bit in a word: a node of which `x`
+/// is greater than the split leaves the bits of its mask, and the first bit
+/// that all nodes have left is that of the leaf. Nodes are asked in any order,
+/// so that many rows go through a tree side by side.
+struct LeafMasks {
+  /// Leaves that a word has bits for; the first leaf's is the highest.
+  int64_t bits = 0;
+  /// The nodes of tree k that NaN is true of are [starts[2 k], starts[2 k +
+  /// 1]), and its others end at starts[2 k + 2].
+  std::vector<int32_t> starts;
+  /// Of each node.
+  std::vector<int32_t> features;
+  std::vector<double> splits;
+  std::vector<int64_t> masks;
+  /// Of each tree: the number of its first leaf. The leaves by number.
+  std::vector<int32_t> firstLeaves, leaves;
+
+  bool isEmpty() const { return bits == 0; }
+};
+
+/// The masks of `trees`; empty where trees have more leaves than bits, or a
+/// node asks for NaN alone.
+LeafMasks maskLeaves(const Trees &trees);
+
 /// Trees as code walks them. The two nodes that a node leads to are neighbours,
 /// the one for false first; trees lie one behind the other, the first levels of
 /// each breadth first, then subtrees.
@@ -102,6 +126,12 @@ struct PackedTrees {
   } kind = One;
   std::vector<int32_t> treeTargets, leafStart, targets;
   std::vector<double> weights;
+
+  /// The same trees by masks; empty: blocks of rows walk.
+  LeafMasks masks;
+  /// The number of each leaf of `masks`, or the place of its weights.
+  std::vector<double> leafNumbers;
+  std::vector<int32_t> leafPlaces;
 };
 
 /// Fails after an error where there are more nodes than 31 bits count.

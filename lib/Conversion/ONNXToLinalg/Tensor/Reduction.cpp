@@ -312,6 +312,18 @@ static Value after(NodeLowering &l, Value reduced, ElementFn fn) {
       });
 }
 
+/// Lets the products that `reduced` sums up be fused into the sum.
+static void allowFusedProducts(Value reduced) {
+  auto op = reduced.getDefiningOp<linalg::GenericOp>();
+  auto sum = op ? op.getBody()
+                      ->getTerminator()
+                      ->getOperand(0)
+                      .getDefiningOp<arith::AddFOp>()
+                : nullptr;
+  if (sum)
+    sum.setFastmath(sum.getFastmath() | arith::FastMathFlags::contract);
+}
+
 /// combiner(before(x)), then `last` of that.
 template <Combiner combiner, ElementFn before = sameFn,
           ElementFn last = nullptr>
@@ -327,6 +339,9 @@ static LogicalResult lowerReduce(NodeLowering &l) {
                                  [&](ScalarBuilder &s, ArrayRef<Value> e) {
                                    return before(s, s.cast(e[0], compute));
                                  });
+  // Of bodies of operators alone, which are sums of products.
+  if (l.intAttr("__sums_products", 0))
+    allowFusedProducts(reduced);
   l.setResult(reducer.finish(after(l, reduced, last)));
   return success();
 }
