@@ -674,8 +674,9 @@ class InferenceSession(NoEffect):
         return [CUDA, CPU] if self._session.uses_device else [CPU]
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
-        """The options of each provider."""
-        options: dict[str, dict[str, str]] = {name: {} for name in self.get_providers()}
+        """The options of each provider; "code" is "quick" until optimised code is there."""
+        code = {} if self._session.is_optimized else {"code": "quick"}
+        options: dict[str, dict[str, str]] = {name: {**code} for name in self.get_providers()}
         if CUDA in options:
             options[CUDA] = {**dict(self._place.options), "device_id": str(self._place.device or 0)}
         return options
@@ -763,10 +764,7 @@ class InferenceSession(NoEffect):
 
     @property
     def last_run_statistics(self) -> RunStatistics | None:
-        """Counts of the run that ended last, failed ones included.
-
-        None before the first run.
-        """
+        """Counts of the run that ended last, failed ones included; None before the first."""
         return None if self._statistics is None else RunStatistics(*self._statistics)
 
 
