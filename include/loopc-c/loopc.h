@@ -439,8 +439,8 @@ LOOPC_API const char *loopc_profile_table(loopc_profile *profile);
 
 /// Writes a trace of the runs into file `path`: JSON that Perfetto and Chrome's
 /// about:tracing show, with the names that onnxruntime has in its own. Of long
-/// runs it has the first events. \returns a loopc_compile_status; errno says why
-/// a file cannot be written.
+/// runs it has the first events. \returns a loopc_compile_status; errno says
+/// why a file cannot be written.
 LOOPC_API int loopc_profile_write(const loopc_profile *profile,
                                   const char *path);
 

@@ -171,17 +171,17 @@ static int compileInProcess(const Source &source,
                             const loopc_compile_options &options,
                             loopc_session &session,
                             loopc_diagnostics &diagnostics) {
-  return withCompiler(source, makeOptions(options), diagnostics,
-                      [&](Compiler &compiler, DiagnosticCollector &) -> LogicalResult {
-                        FailureOr<std::unique_ptr<CompiledModel>> compiled =
-                            compiler.compileInProcess();
-                        if (failed(compiled))
-                          return failure();
-                        session.model = (*compiled)->get();
-                        session.code = std::make_unique<CompiledCode>(
-                            std::move(*compiled));
-                        return success();
-                      });
+  return withCompiler(
+      source, makeOptions(options), diagnostics,
+      [&](Compiler &compiler, DiagnosticCollector &) -> LogicalResult {
+        FailureOr<std::unique_ptr<CompiledModel>> compiled =
+            compiler.compileInProcess();
+        if (failed(compiled))
+          return failure();
+        session.model = (*compiled)->get();
+        session.code = std::make_unique<CompiledCode>(std::move(*compiled));
+        return success();
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,9 +229,8 @@ public:
   LogicalResult writeLibrary(const std::function<std::string()> &next);
 
 private:
-  LogicalResult
-  writeShared(OutputFile &file,
-              llvm::function_ref<std::string()> next = nullptr);
+  LogicalResult writeShared(OutputFile &file,
+                            llvm::function_ref<std::string()> next = nullptr);
   std::optional<OutputFile> open(StringRef path);
   LogicalResult keep(OutputFile &file, StringRef path);
   LogicalResult cannotWrite(StringRef path, llvm::Error error);
@@ -262,17 +261,15 @@ LogicalResult Writer::keep(OutputFile &file, StringRef path) {
   return success();
 }
 
-LogicalResult
-Writer::writeShared(OutputFile &file,
-                    llvm::function_ref<std::string()> next) {
+LogicalResult Writer::writeShared(OutputFile &file,
+                                  llvm::function_ref<std::string()> next) {
   if (file.getTemporaryPath().empty())
     return cannotWrite(path, llvm::createStringError("is not a plain file"));
   return compiler.emitShared(file.getTemporaryPath(),
                              llvm::sys::path::filename(path), next);
 }
 
-LogicalResult
-Writer::writeLibrary(const std::function<std::string()> &next) {
+LogicalResult Writer::writeLibrary(const std::function<std::string()> &next) {
   std::optional<OutputFile> file = open(path);
   if (!file)
     return failure();
@@ -346,7 +343,8 @@ static int writeFile(const Source &source, int emit, const std::string &output,
   std::vector<std::string> filesBeside;
   FileRecorder recorder(filesBeside);
   return withCompiler(
-      source, std::move(changed), diagnostics, [&](Compiler &compiler, DiagnosticCollector &) {
+      source, std::move(changed), diagnostics,
+      [&](Compiler &compiler, DiagnosticCollector &) {
         llvm::SmallVector<NamedFile> read = {{"input", source.path}};
         for (const std::string &file : filesBeside)
           read.push_back({"data of the model", file});
@@ -366,7 +364,8 @@ static int compileEntry(const Source &source, const std::string &runtime,
   changed.target.runtimeLibrary = runtime;
   changed.target.bindsOperators = true;
   return withCompiler(
-      source, std::move(changed), diagnostics, [&](Compiler &compiler, DiagnosticCollector &collector) {
+      source, std::move(changed), diagnostics,
+      [&](Compiler &compiler, DiagnosticCollector &collector) {
         std::function<std::string()> tellAndGoOn;
         if (next)
           tellAndGoOn = [&] {
@@ -387,7 +386,8 @@ static int writeNetwork(const Source &source,
                         const loopc_compile_options &options,
                         std::string &bytes, loopc_diagnostics &diagnostics) {
   return withCompiler(
-      source, makeOptions(options), diagnostics, [&](Compiler &compiler, DiagnosticCollector &) {
+      source, makeOptions(options), diagnostics,
+      [&](Compiler &compiler, DiagnosticCollector &) {
         ModuleOp module = compiler.getModule();
         module->setAttr(
             kModelNameAttr,

@@ -226,8 +226,8 @@ bool Creation::open(const Hash &wanted, loopc_session &opened) {
 
 bool Creation::takeFromCache() {
   auto files = cache->findFiles(key.alone);
-  std::optional<Hash> wanted = key.find(
-      *cache, files ? *files : std::vector<std::string>(), INT64_MAX);
+  std::optional<Hash> wanted =
+      key.find(*cache, files ? *files : std::vector<std::string>(), INT64_MAX);
   if (!wanted)
     return false;
   if (open(*wanted, session))
@@ -243,8 +243,8 @@ bool Creation::takeFromCache() {
 
 /// The session gets optimised code when that has this key.
 void Creation::succeed(const Hash &wanted) {
-  session.successor = std::make_unique<Successor>(*cache, wanted, operators,
-                                                  session.library);
+  session.successor =
+      std::make_unique<Successor>(*cache, wanted, operators, session.library);
 }
 
 int Creation::compileInProcess() {

@@ -11,9 +11,7 @@
 
 using namespace loopc::capi;
 
-Hash loopc::capi::getQuickKey(const Hash &key) {
-  return hashOf(key + "quick");
-}
+Hash loopc::capi::getQuickKey(const Hash &key) { return hashOf(key + "quick"); }
 
 Hash loopc::capi::getLaterKey(const Hash &alone) {
   return hashOf(alone + "later");
@@ -49,8 +47,8 @@ std::string ModelKey::keep(Cache &cache, const Descriptor &model,
                            const std::string &output, const Reply &reply,
                            bool isQuick) const {
   struct stat status;
-  if (model && (fstat(model.get(), &status) != 0 ||
-                !(FileStamp::of(status) == stamp)))
+  if (model &&
+      (fstat(model.get(), &status) != 0 || !(FileStamp::of(status) == stamp)))
     return "";
   std::vector<std::string> files = getRelative(reply.files);
   std::optional<Hash> whole = find(cache, files, begin);
@@ -58,9 +56,8 @@ std::string ModelKey::keep(Cache &cache, const Descriptor &model,
     return "";
   EntryText text = {reply.symbol, reply.diagnostics};
   renameModel(text.diagnostics, name, kPathMark);
-  std::string path =
-      cache.keep(isQuick ? getQuickKey(*whole) : *whole, output,
-                 name.empty() ? "<bytes>" : name, text);
+  std::string path = cache.keep(isQuick ? getQuickKey(*whole) : *whole, output,
+                                name.empty() ? "<bytes>" : name, text);
   if (!path.empty() && !files.empty())
     cache.keepFiles(alone, files);
   // Whoever has it open keeps it until then.

@@ -19,9 +19,9 @@ struct ModelKey {
   std::string name;   ///< of the model's file; "" for bytes
   std::string folder; ///< that names of files beside the model are in
   Hash settings, contents;
-  Hash alone; ///< the key without files beside the model
-  FileStamp stamp;    ///< of the model's file, before it was read
-  int64_t begin = 0;  ///< when that was
+  Hash alone;        ///< the key without files beside the model
+  FileStamp stamp;   ///< of the model's file, before it was read
+  int64_t begin = 0; ///< when that was
   bool isStrict = false;
 
   template <typename Archive, typename Self>

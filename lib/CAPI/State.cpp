@@ -184,8 +184,8 @@ int capi::runModel(const loopc_session &session,
   const loopc_model *model =
       session.successor ? session.successor->get() : nullptr;
   if (!session.run)
-    return loopc_model_run(model ? model : session.model, options, inputs, numInputs, outputs,
-                           numOutputs, error);
+    return loopc_model_run(model ? model : session.model, options, inputs,
+                           numInputs, outputs, numOutputs, error);
   return session.run(options, inputs, numInputs, outputs, numOutputs, error);
 }
 

@@ -70,8 +70,8 @@ bool CachedWork::begin(bool waits, bool &isBusy) {
   loopc_diagnostics said;
   // Meanwhile somebody may have compiled it.
   auto files = cache.findFiles(key.alone);
-  std::optional<Hash> whole = key.find(
-      cache, files ? *files : std::vector<std::string>(), INT64_MAX);
+  std::optional<Hash> whole =
+      key.find(cache, files ? *files : std::vector<std::string>(), INT64_MAX);
   if (!turn || !whole || cache.find(*whole, /*isStrict=*/false, said))
     return false;
   folder = cache.makeWorkFolder();

@@ -142,8 +142,8 @@ static void leaveCaller() {
   prctl(PR_SET_PDEATHSIG, 0);
   setsid();
   int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  for (int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO,
-                     kReplyDescriptor})
+  for (int number :
+       {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, kReplyDescriptor})
     dup2(nothing, number);
   close(nothing);
 }

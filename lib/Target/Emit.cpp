@@ -275,14 +275,13 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
     return success(succeeded(nodes) &&
                    succeeded(writeNodes(*nodes, options.nodesFile, loc)));
   }
-  auto input =
-      translateWithoutWeights(module, info, options, *machine, timing);
+  auto input = translateWithoutWeights(module, info, options, *machine, timing);
   if (failed(input))
     return failure();
   auto &[weights, translated] = *input;
-  FailureOr<ModelCode> code = compileObject(
-      std::move(translated), weights, /*dropsUnused=*/true, info, options,
-      WeightBytes::Appended, timing, loc);
+  FailureOr<ModelCode> code =
+      compileObject(std::move(translated), weights, /*dropsUnused=*/true, info,
+                    options, WeightBytes::Appended, timing, loc);
   return success(succeeded(code) &&
                  succeeded(appendWeights(code->object, weights, os, loc)) &&
                  succeeded(writeNodes(code->nodes, options.nodesFile, loc)));
@@ -353,8 +352,7 @@ LogicalResult loopc::generateShared(ModuleOp module, const ModelInfo &info,
   FailureOr<Machine> machine = createMachine(options, loc);
   if (failed(machine))
     return failure();
-  auto input =
-      translateWithoutWeights(module, info, options, *machine, timing);
+  auto input = translateWithoutWeights(module, info, options, *machine, timing);
   if (failed(input))
     return failure();
   LLVMModule translated = std::move(input->second);

@@ -52,20 +52,31 @@ static bool isCarried(const Instruction &one, const Loop &loop) {
     auto *load = dyn_cast<LoadInst>(use);
     return load && any_of(one.users(), [&](const User *user) {
              auto *store = dyn_cast<StoreInst>(user);
-             return store && store->getPointerOperand() ==
-                                 load->getPointerOperand();
+             return store &&
+                    store->getPointerOperand() == load->getPointerOperand();
            });
   });
 }
 
 /// True for an elementary function of a constant, which LLVM has simpler forms
-/// of that round differently.
+/// of that round differently: x^2 is a product.
 static bool isOfConstant(const Instruction &one) {
   auto *call = dyn_cast<CallInst>(&one);
-  return call && call->getType()->isFPOrFPVectorTy() &&
-         call->getFunctionType()->getNumParams() <= 2 &&
-         any_of(call->args(), IsaPred<ConstantFP, ConstantDataVector>) &&
-         !isFreeMinimum(one);
+  if (!call || !call->getType()->isFPOrFPVectorTy())
+    return false;
+  Intrinsic::ID which = call->getIntrinsicID();
+  bool isElementary =
+      which == Intrinsic::not_intrinsic ||
+      is_contained(
+          {Intrinsic::pow, Intrinsic::powi, Intrinsic::ldexp, Intrinsic::exp,
+           Intrinsic::exp2, Intrinsic::exp10, Intrinsic::log, Intrinsic::log2,
+           Intrinsic::log10, Intrinsic::sin, Intrinsic::cos, Intrinsic::tan,
+           Intrinsic::sinh, Intrinsic::cosh, Intrinsic::tanh, Intrinsic::asin,
+           Intrinsic::acos, Intrinsic::atan, Intrinsic::atan2},
+          which);
+  return isElementary && any_of(call->args(), [](const Use &use) {
+           return isa<ConstantFP, ConstantInt, ConstantDataVector>(use);
+         });
 }
 
 /// True if LLVM's passes may choose between results of `function`.
@@ -74,8 +85,8 @@ static bool hasChoice(Function &function, const LoopInfo &loops) {
     if (isOfConstant(one))
       return true;
     const Loop *loop = loops.getLoopFor(one.getParent());
-    return loop && (isFreeSum(one) ||
-                    (isFreeMinimum(one) && isCarried(one, *loop)));
+    return loop &&
+           (isFreeSum(one) || (isFreeMinimum(one) && isCarried(one, *loop)));
   });
 }
 
@@ -86,9 +97,9 @@ static void expandReduction(IntrinsicInst &call) {
   bool isSum = call.getIntrinsicID() == Intrinsic::vector_reduce_fadd;
   unsigned code = isSum ? Instruction::FAdd : Instruction::FMul;
   Value *start = call.getArgOperand(0);
-  Value *all = getShuffleReduction(
-      b, call.getArgOperand(1), code,
-      TargetTransformInfo::ReductionShuffle::SplitHalf);
+  Value *all =
+      getShuffleReduction(b, call.getArgOperand(1), code,
+                          TargetTransformInfo::ReductionShuffle::SplitHalf);
   all = b.CreateBinOp(static_cast<Instruction::BinaryOps>(code), start, all);
   call.replaceAllUsesWith(all);
   call.eraseFromParent();
@@ -100,10 +111,9 @@ static void dropFlags(Function &function) {
     if (!isa<FPMathOperator>(one))
       continue;
     auto *call = dyn_cast<IntrinsicInst>(&one);
-    bool isReduction =
-        call && is_contained({Intrinsic::vector_reduce_fadd,
-                              Intrinsic::vector_reduce_fmul},
-                             call->getIntrinsicID());
+    bool isReduction = call && is_contained({Intrinsic::vector_reduce_fadd,
+                                             Intrinsic::vector_reduce_fmul},
+                                            call->getIntrinsicID());
     if (isReduction && call->hasAllowReassoc()) {
       auto *type = cast<FixedVectorType>(call->getArgOperand(1)->getType());
       // LLVM halves what is a power of two; others it adds in order.
