@@ -259,6 +259,20 @@ LOOPC_API int
 loopc_compile_options_set_strict_cache(loopc_compile_options *options,
                                        int enabled);
 
+/// What a session begins with:
+/// - "off": optimised code;
+/// - "background": code that is made quickly and runs slower; the process that
+///   has made it goes on, with the lowest priority and after this process has
+///   ended, too, and leaves optimised code in the cache, which runs of the
+///   session take when it is there. Outputs are the same, bit by bit. Where
+///   that cannot be (no cache, no process to compile in, models for GPUs, small
+///   models, an optimisation level below 2) optimised code is what it begins
+///   with;
+/// - "quick": code that is made quickly, for good;
+/// - "", the default: what the environment's LOOPC_TIER says, or "off".
+LOOPC_API int loopc_compile_options_set_tier(loopc_compile_options *options,
+                                             const char *tier);
+
 /// Ends a compilation that takes longer, with LOOPC_COMPILE_ERROR_TIMEOUT; the
 /// default, 0, is no limit.
 LOOPC_API int loopc_compile_options_set_timeout(loopc_compile_options *options,
@@ -361,6 +375,10 @@ LOOPC_API int loopc_session_run(const loopc_session *session,
                                 loopc_value *outputs, size_t num_outputs,
                                 loopc_error *error);
 
+/// Zero while a session of "background" (loopc_compile_options_set_tier) runs
+/// code that was made quickly; it looks for optimised code.
+LOOPC_API int loopc_session_is_optimized(const loopc_session *session);
+
 /// Number of states that the session keeps.
 LOOPC_API size_t loopc_session_num_states(const loopc_session *session);
 
@@ -421,8 +439,8 @@ LOOPC_API const char *loopc_profile_table(loopc_profile *profile);
 
 /// Writes a trace of the runs into file `path`: JSON that Perfetto and Chrome's
 /// about:tracing show, with the names that onnxruntime has in its own. Of long
-/// runs it has the first events. \returns a loopc_compile_status; errno says why
-/// a file cannot be written.
+/// runs it has the first events. \returns a loopc_compile_status; errno says
+/// why a file cannot be written.
 LOOPC_API int loopc_profile_write(const loopc_profile *profile,
                                   const char *path);
 

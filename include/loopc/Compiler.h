@@ -141,9 +141,11 @@ public:
   mlir::LogicalResult emit(Output output, llvm::raw_pwrite_stream &os,
                            llvm::StringRef weightsFile = "");
 
-  /// Compiles to the shared object `file`: see generateShared(). Instead of
-  /// emit().
-  mlir::LogicalResult emitShared(llvm::StringRef file, llvm::StringRef soname);
+  /// Compiles to the shared object `file`, and then, with `next`, to another
+  /// one: see generateShared(). Instead of emit().
+  mlir::LogicalResult
+  emitShared(llvm::StringRef file, llvm::StringRef soname,
+             llvm::function_ref<std::string()> next = nullptr);
 
   /// Compiles for this process. Instead of emit().
   mlir::FailureOr<std::unique_ptr<CompiledModel>> compileInProcess();

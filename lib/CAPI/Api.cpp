@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Impl.h"
+#include "Successor.h"
 
 #include "loopc/Support/Cublas.h"
 #include "loopc/Support/DeviceLoops.h"
@@ -112,6 +112,7 @@ LOOPC_TEXT_OPTION(cache, cache)
 LOOPC_CHOICE_OPTION(device_loops, deviceLoops, loopc::parseDeviceLoops)
 LOOPC_CHOICE_OPTION(cublas, cublas, loopc::parseCublas)
 LOOPC_CHOICE_OPTION(weights, weights, loopc::parseWeightType)
+LOOPC_CHOICE_OPTION(tier, tier, findTier)
 
 #define LOOPC_FLAG_OPTION(name, member)                                        \
   extern "C" int loopc_compile_options_set_##name(                             \
@@ -253,6 +254,7 @@ loopc_session::loopc_session() = default;
 loopc_session::~loopc_session() {
   // Their functions to be released by are the library's.
   resetStates(*this);
+  successor.reset();
   if (library)
     dlclose(library);
 }
@@ -404,6 +406,10 @@ extern "C" int loopc_session_run(const loopc_session *session,
     return runWithStates(*session, options, inputs, num_inputs, outputs,
                          num_outputs, error);
   });
+}
+
+extern "C" int loopc_session_is_optimized(const loopc_session *session) {
+  return session && (!session->successor || session->successor->get());
 }
 
 extern "C" size_t loopc_session_num_states(const loopc_session *session) {

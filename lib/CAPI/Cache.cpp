@@ -231,10 +231,41 @@ bool Cache::hash(int descriptor, bool isStrict, Hash &hash, uint64_t behind) {
   return true;
 }
 
+/// Opens a file to lock.
+static Descriptor openLock(const std::string &path) {
+  return Descriptor(
+      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+}
+
+KeyLock Cache::tryLock(const Hash &key) {
+  std::string path = getPath(key, ".lock");
+  Descriptor file = openLock(path);
+  if (!file || flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    return KeyLock();
+  return KeyLock(std::move(path), std::move(file));
+}
+
+KeyLock Cache::takeTurn(bool waits) {
+  std::string path = folder + "/turn.lock";
+  // Who had it before removes the file, of which the next one must have it.
+  while (Descriptor file = openLock(path)) {
+    struct stat held, named;
+    int status;
+    do
+      status = flock(file.get(), waits ? LOCK_EX : LOCK_EX | LOCK_NB);
+    while (status != 0 && errno == EINTR);
+    if (status != 0)
+      return KeyLock();
+    if (fstat(file.get(), &held) == 0 && stat(path.c_str(), &named) == 0 &&
+        held.st_ino == named.st_ino)
+      return KeyLock(std::move(path), std::move(file));
+  }
+  return KeyLock();
+}
+
 KeyLock Cache::lock(const Hash &key, Watch &watch) {
   std::string path = getPath(key, ".lock");
-  Descriptor file(
-      ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Descriptor file = openLock(path);
   while (file && flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     watch.setProgress("waiting for another process", 0);
     bool mayWait = errno == EWOULDBLOCK || errno == EINTR;

@@ -13,6 +13,7 @@
 //   HASH.stamp  that a large file of this stamp, a model's or a library of this
 //               folder, has these contents; its time is that of the last use
 //   KEY.lock    held by who compiles KEY
+//   turn.lock   held by who compiles in the background
 //   new-XXXXXX  a folder of what is being made, held by who makes it
 // What is written goes to a name of its own, then to its place at once. Nothing
 // in the folder is believed: each file says by a hash that it is whole. Only
@@ -71,6 +72,8 @@ public:
     return *this;
   }
   ~KeyLock();
+
+  explicit operator bool() const { return bool(file); }
 
 private:
   std::string path;
@@ -135,6 +138,11 @@ public:
   /// enough. What is returned keeps others waiting, unless files cannot be
   /// locked there.
   KeyLock lock(const Hash &key, Watch &watch);
+  /// The same without waiting: nothing where another one has the lock.
+  KeyLock tryLock(const Hash &key);
+  /// Of those that compile in the background one has its turn. Nothing where
+  /// another one has it, unless this is to wait.
+  KeyLock takeTurn(bool waits);
 
   /// A folder for what is being made.
   WorkFolder makeWorkFolder() { return WorkFolder::create(folder); }

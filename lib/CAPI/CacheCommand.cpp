@@ -101,6 +101,7 @@ static int run(int argc, char **argv) {
   std::vector<std::string> models;
   loopc_compile_options options;
   options.cache = "";
+  options.tier = "off";
   for (int k = 1; k < argc; ++k) {
     std::string_view text = argv[k];
     if (text == "--help" || text == "-h") {

@@ -46,6 +46,7 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
     options.weights = *type;
   options.target.allowTf32 = given.allowTf32;
   options.target.optLevel = static_cast<unsigned>(given.optLevel);
+  options.target.quickCode = given.quickCode;
   options.target.name = given.name;
   options.ortCompat = given.ortCompat;
   options.checkAccesses = given.checkAccesses;
@@ -125,7 +126,13 @@ static LogicalResult parse(Compiler &compiler, const Source &source) {
   return compiler.parseFile(name, source.opened);
 }
 
-/// Runs `work(compiler)` on the model that was read, and collects what is said.
+static void addAll(DiagnosticCollector &collector, loopc_diagnostics &to) {
+  for (const CollectedDiagnostic &one : collector.get())
+    add(one, to);
+}
+
+/// Runs `work(compiler, collector)` on the model that was read, and collects
+/// what is said.
 template <typename Work>
 static int withCompiler(const Source &source, CompilerOptions options,
                         loopc_diagnostics &diagnostics, Work work) {
@@ -142,9 +149,8 @@ static int withCompiler(const Source &source, CompilerOptions options,
       compiler.setTiming(scope);
     result = parse(compiler, source);
     if (succeeded(result))
-      result = work(compiler);
-    for (const CollectedDiagnostic &one : collector.get())
-      add(one, diagnostics);
+      result = work(compiler, collector);
+    addAll(collector, diagnostics);
     if (failed(result) && collector.getNumErrors() == 0)
       diagnostics.addError(kInternalCode,
                            "the compiler failed without a message");
@@ -165,17 +171,17 @@ static int compileInProcess(const Source &source,
                             const loopc_compile_options &options,
                             loopc_session &session,
                             loopc_diagnostics &diagnostics) {
-  return withCompiler(source, makeOptions(options), diagnostics,
-                      [&](Compiler &compiler) -> LogicalResult {
-                        FailureOr<std::unique_ptr<CompiledModel>> compiled =
-                            compiler.compileInProcess();
-                        if (failed(compiled))
-                          return failure();
-                        session.model = (*compiled)->get();
-                        session.code = std::make_unique<CompiledCode>(
-                            std::move(*compiled));
-                        return success();
-                      });
+  return withCompiler(
+      source, makeOptions(options), diagnostics,
+      [&](Compiler &compiler, DiagnosticCollector &) -> LogicalResult {
+        FailureOr<std::unique_ptr<CompiledModel>> compiled =
+            compiler.compileInProcess();
+        if (failed(compiled))
+          return failure();
+        session.model = (*compiled)->get();
+        session.code = std::make_unique<CompiledCode>(std::move(*compiled));
+        return success();
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -218,11 +224,13 @@ public:
 
   /// `read` are the files that the model was read from.
   LogicalResult write(ArrayRef<NamedFile> read);
-  /// The same without the header, into a file that nobody else knows of.
-  LogicalResult writeLibrary();
+  /// The same without the header, into a file that nobody else knows of. With
+  /// `next`, and another one where that names one (CompilerInterface).
+  LogicalResult writeLibrary(const std::function<std::string()> &next);
 
 private:
-  LogicalResult writeShared(OutputFile &file);
+  LogicalResult writeShared(OutputFile &file,
+                            llvm::function_ref<std::string()> next = nullptr);
   std::optional<OutputFile> open(StringRef path);
   LogicalResult keep(OutputFile &file, StringRef path);
   LogicalResult cannotWrite(StringRef path, llvm::Error error);
@@ -253,16 +261,33 @@ LogicalResult Writer::keep(OutputFile &file, StringRef path) {
   return success();
 }
 
-LogicalResult Writer::writeShared(OutputFile &file) {
+LogicalResult Writer::writeShared(OutputFile &file,
+                                  llvm::function_ref<std::string()> next) {
   if (file.getTemporaryPath().empty())
     return cannotWrite(path, llvm::createStringError("is not a plain file"));
   return compiler.emitShared(file.getTemporaryPath(),
-                             llvm::sys::path::filename(path));
+                             llvm::sys::path::filename(path), next);
 }
 
-LogicalResult Writer::writeLibrary() {
+LogicalResult Writer::writeLibrary(const std::function<std::string()> &next) {
   std::optional<OutputFile> file = open(path);
-  return success(file && succeeded(writeShared(*file)) &&
+  if (!file)
+    return failure();
+  // The first file is whole when the second one is begun.
+  auto keepFirst = [&]() -> std::string {
+    if (failed(keep(*file, path)))
+      return "";
+    std::string second = next();
+    if (second.empty())
+      return "";
+    path = second;
+    file = open(path);
+    return file ? file->getTemporaryPath().str() : "";
+  };
+  llvm::function_ref<std::string()> goOn = nullptr;
+  if (next)
+    goOn = keepFirst;
+  return success(succeeded(writeShared(*file, goOn)) && file &&
                  succeeded(keep(*file, path)));
 }
 
@@ -318,7 +343,8 @@ static int writeFile(const Source &source, int emit, const std::string &output,
   std::vector<std::string> filesBeside;
   FileRecorder recorder(filesBeside);
   return withCompiler(
-      source, std::move(changed), diagnostics, [&](Compiler &compiler) {
+      source, std::move(changed), diagnostics,
+      [&](Compiler &compiler, DiagnosticCollector &) {
         llvm::SmallVector<NamedFile> read = {{"input", source.path}};
         for (const std::string &file : filesBeside)
           read.push_back({"data of the model", file});
@@ -331,15 +357,26 @@ static int writeFile(const Source &source, int emit, const std::string &output,
 static int compileEntry(const Source &source, const std::string &runtime,
                         const std::string &output,
                         const loopc_compile_options &options, EntryInfo &info,
-                        loopc_diagnostics &diagnostics) {
+                        loopc_diagnostics &diagnostics,
+                        const std::function<std::string()> &next) {
   FileRecorder recorder(info.files);
   CompilerOptions changed = makeOptions(options);
   changed.target.runtimeLibrary = runtime;
   changed.target.bindsOperators = true;
   return withCompiler(
-      source, std::move(changed), diagnostics, [&](Compiler &compiler) {
+      source, std::move(changed), diagnostics,
+      [&](Compiler &compiler, DiagnosticCollector &collector) {
+        std::function<std::string()> tellAndGoOn;
+        if (next)
+          tellAndGoOn = [&] {
+            info.symbol = compiler.getModelInfo().symbol;
+            addAll(collector, diagnostics);
+            std::string path = next();
+            diagnostics.entries.clear(); // all of it comes at the end
+            return path;
+          };
         LogicalResult written =
-            Writer(compiler, Output::Shared, output).writeLibrary();
+            Writer(compiler, Output::Shared, output).writeLibrary(tellAndGoOn);
         info.symbol = compiler.getModelInfo().symbol;
         return written;
       });
@@ -349,7 +386,8 @@ static int writeNetwork(const Source &source,
                         const loopc_compile_options &options,
                         std::string &bytes, loopc_diagnostics &diagnostics) {
   return withCompiler(
-      source, makeOptions(options), diagnostics, [&](Compiler &compiler) {
+      source, makeOptions(options), diagnostics,
+      [&](Compiler &compiler, DiagnosticCollector &) {
         ModuleOp module = compiler.getModule();
         module->setAttr(
             kModelNameAttr,

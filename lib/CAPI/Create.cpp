@@ -17,6 +17,8 @@
 #include "CompilerFiles.h"
 #include "Interface.h"
 #include "Key.h"
+#include "ModelKey.h"
+#include "Successor.h"
 #include "Worker.h"
 
 #include "loopc/Support/CompilerThread.h"
@@ -63,9 +65,6 @@ static bool hasError(const std::vector<loopc_diagnostics::Entry> &diagnostics,
                      });
 }
 
-/// Stands in the cache for the path of the model, which may have moved.
-static constexpr std::string_view kPathMark = "\1model\1";
-
 namespace {
 /// One session on its way.
 class Creation {
@@ -73,22 +72,26 @@ public:
   Creation(const Source &source, const loopc_compile_options &options,
            loopc_session &session, loopc_diagnostics &diagnostics)
       : source(source), options(options), session(session),
-        diagnostics(diagnostics), watch(options) {}
+        diagnostics(diagnostics), watch(options) {
+    key.begin = getNow();
+  }
 
   int run();
 
 private:
+  int chooseTier();
   int openModel(bool &isPlain);
   int writeNetwork();
   void findKey();
-  Hash getKey(const std::vector<std::string> &files, int64_t before,
-              bool &isGood);
+  bool open(const Hash &wanted, loopc_session &opened);
   bool takeFromCache();
+  void succeed(const Hash &wanted);
   int compile();
   int compileInProcess();
   std::optional<Reply> compileTo(const std::string &output);
   int take(const std::string &output, Reply &reply);
-  std::string keep(const std::string &output, const Reply &reply);
+  Request makeRequest(const std::string &output) const;
+  const Descriptor &getGiven();
 
   std::string getModelFolder() const;
 
@@ -100,11 +103,10 @@ private:
 
   std::string written; ///< the network
   Descriptor model;    ///< where it is a file
-  FileStamp stamp;     ///< of the model, before it was read
+  Descriptor bytes;    ///< as a file, where a worker was given it
   std::optional<Cache> cache;
-  Hash settings, contents; ///< what the key is made of
-  Hash key;                ///< without files beside the model
-  int64_t begin = getNow();
+  ModelKey key;
+  bool hasTiers = false; ///< code that is made quickly will do at first
   std::vector<const loopc_custom_op *> operators; ///< of the libraries
 };
 } // namespace
@@ -147,7 +149,7 @@ int Creation::openModel(bool &isPlain) {
                                               "': " + strerror(errno));
     return LOOPC_COMPILE_ERROR_FILE;
   }
-  stamp = FileStamp::of(status);
+  key.stamp = FileStamp::of(status);
   return LOOPC_COMPILE_OK;
 }
 
@@ -182,7 +184,10 @@ void Creation::findKey() {
   std::string_view name = source.path;
   if (size_t slash = name.rfind('/'); slash != std::string_view::npos)
     name.remove_prefix(slash + 1);
-  settings = hashSettings(options, name, describeCpu(), describeBuild());
+  key.name = source.path;
+  key.folder = getModelFolder();
+  key.isStrict = options.strictCache;
+  key.settings = hashSettings(options, name, describeCpu(), describeBuild());
   std::vector<Hash> libraries;
   for (const std::string &path : options.customLibraries) {
     Descriptor file = openToRead(path);
@@ -193,49 +198,23 @@ void Creation::findKey() {
     }
   }
   if (!libraries.empty())
-    settings = combine(settings, {}, libraries);
+    key.settings = combine(key.settings, {}, libraries);
   if (source.path.empty())
-    contents = hashOf(source.bytes);
-  else if (!cache->hash(model.get(), options.strictCache, contents)) {
+    key.contents = hashOf(source.bytes);
+  else if (!cache->hash(model.get(), options.strictCache, key.contents)) {
     cache.reset();
     return;
   }
-  key = combine(settings, contents, {});
+  key.alone = combine(key.settings, key.contents, {});
 }
 
-/// The key of the model with these files beside it, none of which may have been
-/// changed after `before`.
-Hash Creation::getKey(const std::vector<std::string> &files, int64_t before,
-                      bool &isGood) {
-  std::vector<Hash> hashes;
-  isGood = true;
-  for (const std::string &name : files) {
-    Descriptor file = openToRead(
-        name.starts_with("/") ? name : getModelFolder() + "/" + name);
-    struct stat status;
-    Hash hash;
-    isGood = isGood && file && fstat(file.get(), &status) == 0 &&
-             S_ISREG(status.st_mode) &&
-             FileStamp::of(status).modified < before &&
-             cache->hash(file.get(), options.strictCache, hash);
-    hashes.push_back(std::move(hash));
-  }
-  return hashes.empty() ? key : combine(settings, contents, hashes);
-}
-
-bool Creation::takeFromCache() {
-  Hash wanted = key;
-  if (auto files = cache->findFiles(key)) {
-    bool isGood;
-    wanted = getKey(*files, INT64_MAX, isGood);
-    if (!isGood)
-      return false;
-  }
+/// Looks for the library of a key, and opens it.
+bool Creation::open(const Hash &wanted, loopc_session &opened) {
   std::optional<Entry> entry =
       cache->find(wanted, options.strictCache, diagnostics);
   if (!entry)
     return false;
-  if (!openEntry(entry->path, entry->text.symbol, operators, session).empty()) {
+  if (!openEntry(entry->path, entry->text.symbol, operators, opened).empty()) {
     cache->drop(wanted);
     return false;
   }
@@ -245,31 +224,67 @@ bool Creation::takeFromCache() {
   return true;
 }
 
+bool Creation::takeFromCache() {
+  auto files = cache->findFiles(key.alone);
+  std::optional<Hash> wanted =
+      key.find(*cache, files ? *files : std::vector<std::string>(), INT64_MAX);
+  if (!wanted)
+    return false;
+  if (open(*wanted, session))
+    return true;
+  if (!hasTiers || !open(getQuickKey(*wanted), session))
+    return false;
+  succeed(*wanted);
+  // Who makes it may be gone.
+  if (cache->tryLock(getLaterKey(key.alone)))
+    startLater(makeRequest(""), getGiven());
+  return true;
+}
+
+/// The session gets optimised code when that has this key.
+void Creation::succeed(const Hash &wanted) {
+  session.successor =
+      std::make_unique<Successor>(*cache, wanted, operators, session.library);
+}
+
 int Creation::compileInProcess() {
   return callCompiler([&](const CompilerInterface &compiler) {
     return compiler.compileInProcess(source, options, session, diagnostics);
   });
 }
 
+/// What a worker is asked; it writes `output`.
+Request Creation::makeRequest(const std::string &output) const {
+  Request request;
+  request.build = describeBuild();
+  request.model = source.path;
+  request.isOpen = true;
+  request.output = output;
+  request.runtime = getCompilerFiles().runtime;
+  request.options = options;
+  if (hasTiers && cache) {
+    request.cache = cache->getFolder();
+    Writer writer;
+    ModelKey::visit(writer, key);
+    request.key = writer.take();
+  }
+  return request;
+}
+
+/// The file that a worker reads the model from.
+const Descriptor &Creation::getGiven() {
+  if (source.path.empty() && !bytes)
+    bytes = makeMemoryFile(source.bytes);
+  return source.path.empty() ? bytes : model;
+}
+
 /// Compiles into the file `output`; nothing where that takes a worker, and
 /// there is none.
 std::optional<Reply> Creation::compileTo(const std::string &output) {
-  if (wantsWorker()) {
-    Request request;
-    request.build = describeBuild();
-    request.model = source.path;
-    request.isOpen = true;
-    request.output = output;
-    request.runtime = getCompilerFiles().runtime;
-    request.options = options;
-    Descriptor bytes;
-    if (source.path.empty())
-      bytes = makeMemoryFile(source.bytes);
-    const Descriptor &given = source.path.empty() ? bytes : model;
-    if (given)
-      if (std::optional<Reply> reply = runWorker(request, given, watch))
-        return reply;
-  }
+  if (wantsWorker() && getGiven())
+    if (std::optional<Reply> reply =
+            runWorker(makeRequest(output), getGiven(), watch))
+      return reply;
   // Without a cache there is no reason to write files.
   if (!cache)
     return std::nullopt;
@@ -278,7 +293,7 @@ std::optional<Reply> Creation::compileTo(const std::string &output) {
   loopc_diagnostics said;
   reply.status = callCompiler([&](const CompilerInterface &compiler) {
     return compiler.compileEntry(source, getCompilerFiles().runtime, output,
-                                 options, info, said);
+                                 options, info, said, nullptr);
   });
   reply.symbol = std::move(info.symbol);
   reply.files = std::move(info.files);
@@ -286,46 +301,28 @@ std::optional<Reply> Creation::compileTo(const std::string &output) {
   return reply;
 }
 
-/// Puts a library that was compiled into the cache. \returns where it is then.
-std::string Creation::keep(const std::string &output, const Reply &reply) {
-  struct stat status;
-  bool isSame = !model || (fstat(model.get(), &status) == 0 &&
-                           FileStamp::of(status) == stamp);
-  std::vector<std::string> files;
-  std::string folder = getModelFolder() + "/";
-  for (const std::string &file : reply.files)
-    files.push_back(file.starts_with(folder) ? file.substr(folder.size())
-                                             : file);
-  bool isGood;
-  Hash whole = getKey(files, begin, isGood);
-  if (!isSame || !isGood)
-    return "";
-  std::string name = source.path.empty() ? "<bytes>" : source.path;
-  EntryText text = {reply.symbol, reply.diagnostics};
-  renameModel(text.diagnostics, source.path, kPathMark);
-  std::string path = cache->keep(whole, output, name, text);
-  if (!path.empty() && !files.empty())
-    cache->keepFiles(key, files);
-  return path;
-}
-
 /// Takes what was compiled into `output`.
 int Creation::take(const std::string &output, Reply &reply) {
   std::string path = output;
   if (cache)
-    if (std::string kept = keep(output, reply); !kept.empty())
+    if (std::string kept =
+            key.keep(*cache, model, output, reply, reply.isQuick);
+        !kept.empty())
       path = kept;
   // A file system that code cannot be run from, for one.
   if (!openEntry(path, reply.symbol, operators, session).empty())
     return compileInProcess();
   append(diagnostics, reply.diagnostics);
+  if (reply.isQuick && cache)
+    if (auto wanted = key.find(*cache, key.getRelative(reply.files), INT64_MAX))
+      succeed(*wanted);
   return LOOPC_COMPILE_OK;
 }
 
 int Creation::compile() {
   KeyLock lock;
   if (cache) {
-    lock = cache->lock(key, watch);
+    lock = cache->lock(key.alone, watch);
     if (int verdict = watch.poll())
       return Watch::explain(verdict, diagnostics);
     // Another process may have compiled it meanwhile.
@@ -360,9 +357,28 @@ int Creation::compile() {
   return reply->status;
 }
 
+/// Whether the options want code that is made quickly, for good or at first.
+int Creation::chooseTier() {
+  std::optional<Tier> tier = findTier(options.tier);
+  if (!tier) {
+    diagnostics.addError(kBadOptionCode,
+                         "LOOPC_TIER is none of off, background and quick");
+    return LOOPC_COMPILE_ERROR_ARGUMENT;
+  }
+  options.quickCode = *tier == Tier::Quick;
+  // Where all products are contracted, bits depend on LLVM's passes. Who
+  // measures or checks code wants the code that stays.
+  hasTiers = *tier == Tier::Background && wantsWorker() &&
+             options.optLevel >= 2 && options.chip.empty() &&
+             !options.fpContract && !options.profile && !options.checkAccesses;
+  return LOOPC_COMPILE_OK;
+}
+
 int Creation::run() {
   if (int verdict = watch.poll())
     return Watch::explain(verdict, diagnostics);
+  if (int status = chooseTier())
+    return status;
   if (int status =
           loadOperators(options.customLibraries, operators, diagnostics))
     return status;

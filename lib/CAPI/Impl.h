@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,12 +63,17 @@ struct loopc_compile_options {
   std::vector<std::pair<std::string, std::vector<int64_t>>> shapes;
   /// Inputs, and the outputs that they are in the next run.
   std::vector<std::pair<std::string, std::string>> states;
+  /// LLVM's part is that of -O1, with the same bits.
+  bool quickCode = false;
 
   // What the code does not depend on.
   /// Where compiled models are kept: a folder, "" for the user's, or "off".
   std::string cache = "off";
   /// Whether models are read to be recognised, whatever their files' times say.
   bool strictCache = false;
+  /// "off", "background" or "quick" (findTier()); "" for the environment's
+  /// LOOPC_TIER, or what is usual.
+  std::string tier;
   double timeoutSeconds = 0; ///< 0: none
   const loopc_cancel_token *cancel = nullptr;
   loopc_progress_function progress = nullptr;
@@ -79,6 +85,7 @@ namespace loopc::capi {
 struct SessionCode {
   virtual ~SessionCode() = default;
 };
+class Successor;
 } // namespace loopc::capi
 
 struct loopc_session {
@@ -95,6 +102,9 @@ struct loopc_session {
   /// its own.
   void *library = nullptr;
   RunFunction run = nullptr;
+  /// Optimised code that takes the library's place when it is there; null: the
+  /// library has it.
+  std::unique_ptr<loopc::capi::Successor> successor;
 
   /// What the states are, once set. Runs that use them hold the mutex, and so
   /// does whoever reads or changes them.
@@ -136,6 +146,17 @@ inline constexpr std::string_view kLinkFailedCode = "LC0607";
 /// with it.
 void renameModel(std::vector<loopc_diagnostics::Entry> &entries,
                  std::string_view from, std::string_view to);
+
+/// What a session begins with, and goes on with.
+enum class Tier {
+  Off,        ///< optimised code
+  Background, ///< code that is made quickly, then optimised code
+  Quick       ///< code that is made quickly
+};
+
+/// The tier of this name; "" is what the environment's LOOPC_TIER says, or what
+/// is usual. Nothing where there is no such tier.
+std::optional<Tier> findTier(std::string_view name);
 
 /// Makes a model ready in this process: from the cache, or compiled.
 /// \returns a loopc_compile_status.

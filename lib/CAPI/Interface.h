@@ -17,7 +17,12 @@
 
 #include "Impl.h"
 
+#include <functional>
+
 namespace loopc::capi {
+
+struct Reply;
+struct Request;
 
 /// What a library for the cache is made from and has in it.
 struct EntryInfo {
@@ -42,10 +47,14 @@ struct CompilerInterface {
                        const loopc_compile_options &options,
                        loopc_diagnostics &diagnostics);
   /// Compiles into `output`, a library that is run by the libloopc `runtime`.
+  /// With `next`, code that is made quickly may be there first: then `next` is
+  /// called with what there is to know, and names the file for optimised code,
+  /// or none.
   int (*compileEntry)(const Source &source, const std::string &runtime,
                       const std::string &output,
                       const loopc_compile_options &options, EntryInfo &info,
-                      loopc_diagnostics &diagnostics);
+                      loopc_diagnostics &diagnostics,
+                      const std::function<std::string()> &next);
   /// Writes the network that `source` is, with the options that are about its
   /// ports, as MLIR's bytecode.
   int (*writeNetwork)(const Source &source,
@@ -57,7 +66,7 @@ struct CompilerInterface {
 };
 
 /// Changes with Impl.h and this file.
-inline constexpr uint32_t kInterfaceVersion = 4;
+inline constexpr uint32_t kInterfaceVersion = 5;
 
 /// The compiler, which is loaded by the first call. Throws runtime_error where
 /// it cannot be.
@@ -74,6 +83,29 @@ extern "C" LOOPC_API int loopc_command(int argc, char **argv);
 
 /// Of libloopc: the build that it, its compiler and its worker are of.
 extern "C" LOOPC_API const char *loopc_build_id(void);
+
+namespace loopc::capi {
+/// The work of a process that has its turn to compile in the background: one
+/// has for each cache.
+class BackgroundWork {
+public:
+  virtual ~BackgroundWork() = default;
+  /// The file to write.
+  const std::string &getOutput() const { return output; }
+  /// Puts it into the cache; what cannot be kept is lost.
+  virtual void keep(const Reply &reply) = 0;
+
+protected:
+  std::string output;
+};
+} // namespace loopc::capi
+
+/// Of libloopc: begins it for a worker's request, with the lowest priority.
+/// Null where another process does the same, or has done it; and, unless it is
+/// to wait, where another one has its turn, with `isBusy`.
+extern "C" LOOPC_API loopc::capi::BackgroundWork *
+loopc_background_begin(const loopc::capi::Request *request, bool waits,
+                       bool *isBusy);
 
 /// Of libloopc: `loopc cache ...`. \returns an exit status.
 extern "C" LOOPC_API int loopc_cache_command(int argc, char **argv);

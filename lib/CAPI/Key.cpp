@@ -98,7 +98,8 @@ extern "C" const char *loopc_build_id(void) { return describeBuild().c_str(); }
 static std::vector<std::string> getEnvironment() {
   static constexpr std::string_view kOthers[] = {
       "LOOPC_CACHE_DIR=",   "LOOPC_CACHE_SIZE=", "LOOPC_COMPILE=",
-      "LOOPC_CUDA_DRIVER=", "LOOPC_CUBLAS=",     "LOOPC_VERIFY_EACH="};
+      "LOOPC_CUDA_DRIVER=", "LOOPC_CUBLAS=",     "LOOPC_VERIFY_EACH=",
+      "LOOPC_TIER="};
   std::vector<std::string> variables;
   for (char **one = environ; one && *one; ++one) {
     std::string_view text = *one;

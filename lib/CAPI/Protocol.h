@@ -122,14 +122,14 @@ void visitOptions(Archive &archive, Options &options) {
   auto &[target, cpu, features, chip, deviceLoops, cublas, weights, name,
          baseDirectory, minKernelWork, allowTf32, optLevel, ortCompat,
          fpContract, verify, checkAccesses, profile, disabledPasses,
-         customLibraries, dims, shapes, states,
+         customLibraries, dims, shapes, states, quickCode,
          // What code does not depend on.
-         cache, strictCache, timeoutSeconds, cancel, progress,
+         cache, strictCache, tier, timeoutSeconds, cancel, progress,
          progressContext] = options;
   archive(target, cpu, features, chip, deviceLoops, cublas, weights, name,
           baseDirectory, minKernelWork, allowTf32, optLevel, ortCompat,
           fpContract, verify, checkAccesses, profile, disabledPasses,
-          customLibraries, dims, shapes, states);
+          customLibraries, dims, shapes, states, quickCode);
 }
 
 /// What a worker is to compile. Its model is what is open as kModelDescriptor.
@@ -140,12 +140,16 @@ struct Request {
   bool isOpen = false; ///< else the file is opened by that name
   std::string output;  ///< the file to write
   std::string runtime; ///< the libloopc that runs it, where emit is 0
+  /// Where emit is 0: the worker goes on in the background, and keeps optimised
+  /// code in this cache. "": it does not.
+  std::string cache;
+  std::string key; ///< a ModelKey, for that
   loopc_compile_options options;
 
   template <typename Archive, typename Self>
   static void visit(Archive &archive, Self &self) {
     archive(self.build, self.emit, self.model, self.isOpen, self.output,
-            self.runtime);
+            self.runtime, self.cache, self.key);
     visitOptions(archive, self.options);
   }
 };
@@ -156,10 +160,12 @@ struct Reply {
   std::string symbol;                            ///< NAME of NAME_model
   std::vector<std::string> files; ///< what was read beside the model
   std::vector<loopc_diagnostics::Entry> diagnostics;
+  bool isQuick = false; ///< optimised code is being made by the worker
 
   template <typename Archive, typename Self>
   static void visit(Archive &archive, Self &self) {
-    archive(self.status, self.symbol, self.files, self.diagnostics);
+    archive(self.status, self.symbol, self.files, self.diagnostics,
+            self.isQuick);
   }
 };
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Impl.h"
+#include "Successor.h"
 #include "loopc/Support/TensorBytes.h"
 
 #include <algorithm>
@@ -181,9 +181,11 @@ int capi::runModel(const loopc_session &session,
                    const loopc_run_options *options, const loopc_value *inputs,
                    size_t numInputs, loopc_value *outputs, size_t numOutputs,
                    loopc_error *error) {
+  const loopc_model *model =
+      session.successor ? session.successor->get() : nullptr;
   if (!session.run)
-    return loopc_model_run(session.model, options, inputs, numInputs, outputs,
-                           numOutputs, error);
+    return loopc_model_run(model ? model : session.model, options, inputs,
+                           numInputs, outputs, numOutputs, error);
   return session.run(options, inputs, numInputs, outputs, numOutputs, error);
 }
 

@@ -63,9 +63,9 @@ public:
     posix_spawn_file_actions_adddup2(&actions, descriptor.get(), number);
   }
   /// \returns the process, or -1.
-  pid_t start(const std::string &program) {
-    char name[] = "loopc", mode[] = "--compile-worker";
-    char *arguments[] = {name, mode, nullptr};
+  pid_t start(const std::string &program, std::string mode) {
+    char name[] = "loopc";
+    char *arguments[] = {name, mode.data(), nullptr};
     pid_t process = -1;
     if (posix_spawn(&process, program.c_str(), &actions, &attributes, arguments,
                     environ))
@@ -230,7 +230,7 @@ std::optional<Reply> loopc::capi::runWorker(const Request &request,
     settings.pass(given, kModelDescriptor);
   settings.pass(asked, kRequestDescriptor);
   settings.pass(theirs, kReplyDescriptor);
-  pid_t id = settings.start(program);
+  pid_t id = settings.start(program, "--compile-worker");
   if (id < 0)
     return std::nullopt;
   Process process(id);
@@ -251,4 +251,20 @@ std::optional<Reply> loopc::capi::runWorker(const Request &request,
     return inbox.getReply();
   }
   return explainEnd(process.wait(/*kill=*/false));
+}
+
+void loopc::capi::startLater(const Request &request, const Descriptor &model) {
+  const std::string &program = getCompilerFiles().program;
+  Writer writer;
+  Request::visit(writer, request);
+  Descriptor asked = moveUp(makeMemoryFile(writer.get()));
+  Descriptor given = model ? moveUp(model) : Descriptor();
+  if (program.empty() || !asked || !given)
+    return;
+  SpawnSettings settings;
+  settings.pass(given, kModelDescriptor);
+  settings.pass(asked, kRequestDescriptor);
+  // It leaves the work to a process of its own and ends, so that this one has
+  // no child that it does not know of.
+  Process(settings.start(program, "--compile-later")).wait(/*kill=*/false);
 }

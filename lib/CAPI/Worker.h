@@ -29,6 +29,10 @@ bool wantsWorker();
 std::optional<Reply> runWorker(const Request &request, const Descriptor &model,
                                Watch &watch);
 
+/// Starts a process that compiles in the background, waits for its turn there,
+/// and outlives this one. Nothing is said where that cannot be.
+void startLater(const Request &request, const Descriptor &model);
+
 } // namespace loopc::capi
 
 #endif // LOOPC_LIB_CAPI_WORKER_H

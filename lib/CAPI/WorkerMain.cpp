@@ -30,10 +30,14 @@
 #include "llvm/Support/Signals.h"
 
 #include <csignal>
+#include <fcntl.h>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace loopc;
@@ -92,25 +96,37 @@ static bool readRequest(Request &request) {
   return reader.isGood();
 }
 
-static Reply compile(const Request &request) {
+/// What is said of a library; copies, since more may come.
+static Reply makeReply(int status, const EntryInfo &info,
+                       const loopc_diagnostics &said) {
+  Reply reply;
+  reply.status = status;
+  reply.symbol = info.symbol;
+  reply.files = info.files;
+  reply.diagnostics = said.entries;
+  return reply;
+}
+
+/// Compiles into `output`. With `onQuick`, which is told of code that was made
+/// quickly, and names the file for optimised code.
+static Reply compile(const Request &request, const std::string &output,
+                     std::function<std::string(Reply)> onQuick = nullptr) {
   const CompilerInterface &compiler = *loopc_compiler_interface();
   Source source;
   source.path = request.model;
   if (request.isOpen)
     source.opened = "/proc/self/fd/" + std::to_string(kModelDescriptor);
-  Reply reply;
   EntryInfo info;
   loopc_diagnostics said;
-  reply.status =
-      request.emit
-          ? compiler.compileToFile(source, request.emit, request.output,
-                                   request.options, said)
-          : compiler.compileEntry(source, request.runtime, request.output,
-                                  request.options, info, said);
-  reply.symbol = std::move(info.symbol);
-  reply.files = std::move(info.files);
-  reply.diagnostics = std::move(said.entries);
-  return reply;
+  std::function<std::string()> next;
+  if (onQuick)
+    next = [&] { return onQuick(makeReply(LOOPC_COMPILE_OK, info, said)); };
+  int status = request.emit
+                   ? compiler.compileToFile(source, request.emit, output,
+                                            request.options, said)
+                   : compiler.compileEntry(source, request.runtime, output,
+                                           request.options, info, said, next);
+  return makeReply(status, info, said);
 }
 
 /// Nothing of what the program that started this one has open is kept open.
@@ -118,6 +134,124 @@ static void closeOthers() {
 #ifdef SYS_close_range
   syscall(SYS_close_range, kReplyDescriptor + 1, ~0u, 0);
 #endif
+}
+
+/// This process is none of the caller's any more: what is sent to its group, or
+/// waits for the end of its output, is not about it.
+static void leaveCaller() {
+  prctl(PR_SET_PDEATHSIG, 0);
+  setsid();
+  int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int number :
+       {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, kReplyDescriptor})
+    dup2(nothing, number);
+  close(nothing);
+}
+
+static void sendReply(const Reply &reply) {
+  Writer writer;
+  Reply::visit(writer, reply);
+  send(Message::Done, writer.get());
+}
+
+static pid_t separated = -1;
+
+static void forwardSignal(int signal) { kill(separated, signal); }
+
+/// Ends as process `separated` does, or well when it says through the pipe that
+/// it goes on by itself.
+[[noreturn]] static void waitForSeparated(int pipe) {
+  std::signal(SIGTERM, forwardSignal);
+  for (int number : {kModelDescriptor, kRequestDescriptor, kReplyDescriptor})
+    close(number);
+  char byte;
+  ssize_t count;
+  while ((count = read(pipe, &byte, 1)) < 0 && errno == EINTR)
+    ;
+  if (count == 1)
+    _exit(ExitOk);
+  int status = 0;
+  while (waitpid(separated, &status, 0) < 0 && errno == EINTR)
+    ;
+  if (WIFSIGNALED(status)) {
+    // Its core, where there is one, is what is to be looked at.
+    prctl(PR_SET_DUMPABLE, 0);
+    std::signal(WTERMSIG(status), SIG_DFL);
+    std::raise(WTERMSIG(status));
+  }
+  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : ExitCompileError);
+}
+
+namespace {
+/// A worker that answers when code that was made quickly is there, and then
+/// makes optimised code of the same model. What its caller waits for is another
+/// process, which ends with the answer.
+class Tiers {
+public:
+  /// Makes that process; the work is done in a new one, which this returns in.
+  /// False where there is none.
+  bool separate();
+  bool hasAnswered() const { return answered; }
+  /// Answers. \returns the file for optimised code, "" for none.
+  std::string answer(const Request &request, const Reply &reply);
+  /// Takes the optimised code.
+  void finish(const Reply &reply);
+
+private:
+  int pipe = -1;
+  bool answered = false;
+  std::unique_ptr<BackgroundWork> work;
+};
+} // namespace
+
+bool Tiers::separate() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return false;
+  pid_t caller = getpid();
+  separated = fork();
+  if (separated > 0) {
+    close(ends[1]);
+    waitForSeparated(ends[0]);
+  }
+  close(ends[0]);
+  if (separated < 0) {
+    close(ends[1]);
+    return false;
+  }
+  pipe = ends[1];
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != caller)
+    _exit(ExitFile);
+  return true;
+}
+
+std::string Tiers::answer(const Request &request, const Reply &reply) {
+  prctl(PR_SET_PDEATHSIG, 0);
+  sendReply(reply);
+  answered = true;
+  leaveCaller();
+  char byte = 0;
+  if (write(pipe, &byte, 1) != 1)
+    _exit(ExitFile);
+  close(pipe);
+  bool isBusy;
+  work.reset(loopc_background_begin(&request, /*waits=*/false, &isBusy));
+  if (work)
+    return work->getOutput();
+  // To wait takes less memory in a process that has compiled nothing yet.
+  if (isBusy) {
+    char name[] = "loopc", mode[] = "--compile-later";
+    char *arguments[] = {name, mode, nullptr};
+    execv("/proc/self/exe", arguments);
+  }
+  _exit(ExitOk);
+}
+
+void Tiers::finish(const Reply &reply) {
+  if (reply.status == LOOPC_COMPILE_OK)
+    work->keep(reply);
+  work.reset();
 }
 
 static int runWorker() {
@@ -130,12 +264,48 @@ static int runWorker() {
   Request request;
   if (!readRequest(request) || request.build != loopc_build_id())
     return ExitUsage;
+  Tiers tiers;
+  bool hasTiers = !request.cache.empty() && tiers.separate();
   Reply reply;
-  callWithStack([&] { reply = compile(request); });
-  Writer writer;
-  Reply::visit(writer, reply);
-  send(Message::Done, writer.get());
+  callWithStack([&] {
+    if (hasTiers)
+      reply = compile(request, request.output, [&](Reply quick) {
+        quick.isQuick = true;
+        return tiers.answer(request, quick);
+      });
+    else
+      reply = compile(request, request.output);
+  });
+  if (tiers.hasAnswered())
+    tiers.finish(reply);
+  else
+    sendReply(reply);
   // What is in memory need not be taken apart.
+  _exit(ExitOk);
+}
+
+/// Compiles in the background from the beginning.
+static int runLater() {
+  Request request;
+  closeOthers();
+  if (!readRequest(request) || request.build != loopc_build_id())
+    return ExitUsage;
+  // Nobody waits for it, nor does a pipe for its end.
+  if (fork() != 0)
+    _exit(ExitOk);
+  leaveCaller();
+  isInWorker = true;
+  bool isBusy;
+  std::unique_ptr<BackgroundWork> work(
+      loopc_background_begin(&request, /*waits=*/true, &isBusy));
+  if (!work)
+    return ExitOk;
+  callWithStack([&] {
+    Reply reply = compile(request, work->getOutput());
+    if (reply.status == LOOPC_COMPILE_OK)
+      work->keep(reply);
+  });
+  work.reset();
   _exit(ExitOk);
 }
 
@@ -195,5 +365,7 @@ extern "C" int loopc_command(int argc, char **argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   if (argc > 1 && llvm::StringRef(argv[1]) == "--compile-worker")
     return runWorker();
+  if (argc > 1 && llvm::StringRef(argv[1]) == "--compile-later")
+    return runLater();
   return runCommand(argc, argv);
 }

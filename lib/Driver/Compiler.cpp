@@ -358,13 +358,14 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
                       timing->nest("Code generation"));
 }
 
-LogicalResult Compiler::emitShared(StringRef file, StringRef soname) {
+LogicalResult Compiler::emitShared(StringRef file, StringRef soname,
+                                   llvm::function_ref<std::string()> next) {
   if (failed(checkLinkedOperators()))
     return failure();
   if (failed(lowerForTarget(Output::Shared)))
     return failure();
   return generateShared(*module, info, options.target, file, soname,
-                        timing->nest("Code generation"));
+                        timing->nest("Code generation"), next);
 }
 
 FailureOr<std::unique_ptr<CompiledModel>> Compiler::compileInProcess() {

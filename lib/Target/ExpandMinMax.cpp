@@ -45,26 +45,43 @@ static void markUnpredictable(SelectInst &select) {
                      MDNode::get(select.getContext(), {}));
 }
 
-/// The operands of `call`, first the one that shall be asked whether it is a
-/// number: not what the loop carries, whose next iteration would wait for it.
-static std::pair<Value *, Value *> orderOf(const IntrinsicInst &call) {
+static bool isMinMax(const IntrinsicInst *call) {
+  return call && is_contained({Intrinsic::minimum, Intrinsic::maximum},
+                              call->getIntrinsicID());
+}
+
+/// Whether the second operand of `call` shall be asked whether it is a number:
+/// not what the loop carries, whose next iteration would wait for it.
+static bool asksSecond(const IntrinsicInst &call) {
   Value *x = call.getArgOperand(0), *y = call.getArgOperand(1);
   bool xIsCarried = isCarried(x, call.getParent());
   bool yIsCarried = isCarried(y, call.getParent());
-  bool swaps;
+  // One by one, what is in memory is there before what is computed. Of two
+  // that are carried the second one is the later (nest-shorten-recurrences).
   if (isScalar(call))
-    // One by one, what is in memory is there before what is computed. Of two
-    // that are carried the second one is the later (nest-shorten-recurrences).
-    swaps =
-        (xIsCarried && !yIsCarried) || (isa<LoadInst>(y) && !isa<LoadInst>(x));
-  else
-    // A vector may be read by the instruction itself, as its other operand.
-    swaps = xIsCarried || (isa<LoadInst>(x) && !yIsCarried);
-  return swaps ? std::pair(y, x) : std::pair(x, y);
+    return (xIsCarried && !yIsCarried) ||
+           (isa<LoadInst>(y) && !isa<LoadInst>(x));
+  // A vector may be read by the instruction itself, as its other operand.
+  return xIsCarried || (isa<LoadInst>(x) && !yIsCarried);
 }
 
+void loopc::orderMinMax(Module &module) {
+  if (!module.getTargetTriple().isX86())
+    return;
+  for (Function &function : module)
+    for (Instruction &one : instructions(function))
+      if (auto *call = dyn_cast<IntrinsicInst>(&one);
+          isMinMax(call) && call->hasNoSignedZeros() &&
+          none_of(call->args(), IsaPred<Constant>) && asksSecond(*call)) {
+        Value *first = call->getArgOperand(0);
+        call->setArgOperand(0, call->getArgOperand(1));
+        call->setArgOperand(1, first);
+      }
+}
+
+/// The first operand of `call` is asked whether it is a number.
 static void expand(IntrinsicInst &call) {
-  auto [x, y] = orderOf(call);
+  Value *x = call.getArgOperand(0), *y = call.getArgOperand(1);
   IRBuilder<> b(&call);
   bool isMinimum = call.getIntrinsicID() == Intrinsic::minimum;
   Value *isFirst = isMinimum ? b.CreateFCmpOLT(x, y) : b.CreateFCmpOGT(x, y);
@@ -112,8 +129,7 @@ void loopc::expandMinMax(Module &module, TargetMachine &machine) {
         continue;
       }
       auto *call = dyn_cast<IntrinsicInst>(&one);
-      if (!call || !is_contained({Intrinsic::minimum, Intrinsic::maximum},
-                                 call->getIntrinsicID()))
+      if (!isMinMax(call))
         continue;
       // LLVM asks neither where one is known to be a number.
       Type *type = call->getType()->getScalarType();

@@ -59,6 +59,27 @@ void expandMinMax(llvm::Module &module, llvm::TargetMachine &machine);
 /// passes before. So one model has the same bits at all levels.
 void fuseProducts(llvm::Module &module, bool all);
 
+/// Chooses what LLVM may choose in the arithmetic of `module`, and takes the
+/// leave to choose away: its passes and code generators then make code of the
+/// same bits, whichever of them run. To be called before all of them.
+///
+/// - Sums whose order is free (`reassoc`) become sums of vectors where LLVM's
+///   vectorizer makes such of them, and stay in the order that they have then.
+/// - Sums of the elements of a vector are sums of its halves.
+/// - Products and sums that fuseProducts() has left are rounded each.
+/// - Of a minimum of zeros it is chosen which one is returned
+///   (orderMinMax()).
+/// - Elementary functions of constants are simplified.
+void settleArithmetic(llvm::Module &module,
+                      llvm::FunctionAnalysisManager &analyses);
+
+/// What functions get first of LLVM's passes.
+llvm::FunctionPassManager buildCleanup();
+
+/// Puts the operands of minima and maxima that may give either zero, none of
+/// them constant, into the order in which expandMinMax() asks for them.
+void orderMinMax(llvm::Module &module);
+
 /// Makes LLVM's code generators keep the instructions that fill mask registers
 /// from vectors, and check what they made where --verify-machine-code asks for
 /// it. To be called before code is emitted, any number of times.

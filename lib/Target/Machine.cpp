@@ -276,7 +276,7 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
   Machine machine;
   machine.llvm.reset((*target)->createTargetMachine(
       triple, cpu, features.getString(), llvmOptions, llvm::Reloc::PIC_,
-      llvm::CodeModel::Small, kLevels[std::min(options.optLevel, 3u)]));
+      llvm::CodeModel::Small, kLevels[std::min(options.getCodeLevel(), 3u)]));
   if (!machine.llvm)
     return emitError(loc, Diag::UnknownTarget)
            << "LLVM makes no code for target '" << triple.str() << "'";

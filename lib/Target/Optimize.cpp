@@ -170,8 +170,7 @@ static void addRotation(llvm::FunctionPassManager &passes) {
                                                        /*UseMemorySSA=*/true));
 }
 
-/// What functions get first.
-static llvm::FunctionPassManager buildCleanup() {
+llvm::FunctionPassManager loopc::buildCleanup() {
   llvm::FunctionPassManager passes;
   passes.addPass(llvm::SROAPass(llvm::SROAOptions::ModifyCFG));
   passes.addPass(llvm::EarlyCSEPass(/*UseMemorySSA=*/true));
@@ -343,6 +342,8 @@ void Optimizer::run() {
       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
   // Kernels have no loops in vectors.
   bool isForDevice = module.getTargetTriple().isNVPTX();
+  if (level >= 1 && !isForDevice)
+    settleArithmetic(module, functions);
   if (level == 1 && !isForDevice) {
     vectorize();
   } else {

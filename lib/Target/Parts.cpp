@@ -339,6 +339,7 @@ public:
     if (found == machines.end()) {
       TargetOptions own = options;
       own.optLevel = level;
+      own.quickCode = false;
       FailureOr<Machine> machine = createMachine(own, loc);
       found = machines
                   .emplace(level, succeeded(machine) ? std::move(machine->llvm)
@@ -444,7 +445,7 @@ ModuleParts::compile(const TargetOptions &options, Location loc,
           emitCode(*module, machine, llvm::CodeGenFileType::ObjectFile, os);
   };
   auto run = [&](size_t k, ThreadMachines &machines) {
-    unsigned level = levelOf(k, options.optLevel);
+    unsigned level = levelOf(k, options.getCodeLevel());
     llvm::TargetMachine *machine = machines.get(level);
     if (!machine)
       hasMachines = false;

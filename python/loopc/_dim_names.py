@@ -66,7 +66,7 @@ def is_refused(
     asked = {**options, "shapes": {**options["shapes"], **shapes}, "weights": None}
     if asked["base_directory"] is None and path is not None:
         asked["base_directory"] = os.path.dirname(os.fsdecode(path)) or "."
-    for name in ("cache", "strict_cache", "timeout", "cancel"):
+    for name in ("cache", "strict_cache", "tier", "timeout", "cancel"):
         asked.pop(name, None)
     stage = _loopc.emit_from_name("onnx")
     with tempfile.TemporaryDirectory(prefix="loopc-") as folder:

@@ -28,6 +28,8 @@ from loopc._initializers import Initializers
 
 #: onnxruntime's entry for the folder of a model's external data.
 _EXTERNAL_FOLDER = "session.model_external_initializers_file_folder_path"
+#: Stands for `SessionOptions.tier`.
+_TIER = "loopc.tier"
 
 
 class _Serializable(Protocol):
@@ -185,6 +187,12 @@ class SessionOptions(_Configurable):
             LOOPC_CACHE_DIR, or else the user's own (~/.cache/loopc); "off" for none.
         strict_cache: read large files of models, and of the cache, whenever they are to
             be recognised, and not only where their size or their times have changed.
+        tier: "background" makes sessions ready sooner, of code that is made quickly and
+            runs slower: the process that made it compiles optimised code into the cache,
+            with the lowest priority, which runs take when it is there. Outputs are the
+            same, bit by bit. "off" waits for optimised code; "quick" has code that is made
+            quickly for good; None is what the entry "loopc.tier" or the environment's
+            LOOPC_TIER say, and "off" otherwise.
         compile_timeout: seconds that a compilation may take; None for no limit.
         progress: a function that is called with the phase (a str), the part of the
             work that is done (0 to 1) and the seconds since the beginning, many times
@@ -229,6 +237,7 @@ class SessionOptions(_Configurable):
         "progress",
         "shapes",
         "states",
+        "tier",
         "timeout",
         "weights",
     )
@@ -279,6 +288,7 @@ class SessionOptions(_Configurable):
         disabled_passes: Sequence[str] = (),
         cache_dir: str | os.PathLike[str] | None = None,
         strict_cache: bool = False,
+        tier: str | None = None,
         compile_timeout: float | None = None,
         progress: Progress | bool | None = None,
     ) -> None:
@@ -303,6 +313,7 @@ class SessionOptions(_Configurable):
         self.disabled_passes = names("disabled_passes", disabled_passes)
         self.cache_dir = cache_dir
         self.strict_cache = strict_cache
+        self.tier = tier
         self.compile_timeout = compile_timeout
         self.progress = progress
         self._cancel = _loopc.CancelToken()
@@ -341,7 +352,7 @@ class SessionOptions(_Configurable):
         """Keeps an entry.
 
         "session.model_external_initializers_file_folder_path" is `base_directory` where
-        that is not set; others make no difference.
+        that is not set, and so is "loopc.tier" for `tier`; others make no difference.
 
         Raises:
             InvalidArgument: key or value is no str, or the key is empty.
@@ -501,6 +512,7 @@ class SessionOptions(_Configurable):
             "custom_ops": list(self._custom_ops),
             "cache": folder("cache_dir", self.cache_dir) or "",
             "strict_cache": int(self.strict_cache),
+            "tier": tier_name(self._entries.get(_TIER) if self.tier is None else self.tier),
             "timeout": seconds(self.compile_timeout),
             "cancel": self._cancel,
         }
@@ -638,6 +650,13 @@ def whole(name: str, value: Any, most: int = 2**63 - 1) -> int:
 def count(name: str, value: int | None, most: int = 2**63 - 1) -> int:
     """`value` as the runtime wants it: 0 for the default."""
     return 0 if value is None else whole(name, value, most)
+
+
+def tier_name(value: Any) -> str:
+    """What a session begins with; "" where nobody says it."""
+    if value is not None and value not in ("off", "background", "quick"):
+        raise InvalidArgument(f"tier: expected 'off', 'background' or 'quick', got {value!r}")
+    return value or ""
 
 
 def text(name: str, value: Any) -> str | None:

@@ -90,8 +90,9 @@ class SessionInfo(NoEffect):
         return [CUDA, CPU] if self._session.uses_device else [CPU]
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
-        """The options of each provider."""
-        options: dict[str, dict[str, str]] = {name: {} for name in self.get_providers()}
+        """The options of each provider; "code" is "quick" until optimised code is there."""
+        code = {} if self._session.is_optimized else {"code": "quick"}
+        options: dict[str, dict[str, str]] = {name: {**code} for name in self.get_providers()}
         if CUDA in options:
             options[CUDA] = {**dict(self._place.options), "device_id": str(self._place.device or 0)}
         return options

@@ -289,6 +289,7 @@ static void defineSession(nb::module_ &m) {
           "profile"_a.none())
       .def("maps",
            [](const Session &self) { return describeMaps(self.getModel()); })
+      .def_prop_ro("is_optimized", &Session::isOptimized)
       .def_prop_ro("uses_device", &Session::usesDevice);
 }
 

@@ -88,6 +88,7 @@ Options loopc::python::makeOptions(const nb::dict &dict) {
       {"weights", loopc_compile_options_set_weights},
       {"name", loopc_compile_options_set_name},
       {"cache", loopc_compile_options_set_cache},
+      {"tier", loopc_compile_options_set_tier},
       {"base_directory", loopc_compile_options_set_base_directory}};
   static const std::unordered_map<std::string_view, SetInt> integers = {
       {"opt_level", loopc_compile_options_set_opt_level},

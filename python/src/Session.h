@@ -135,6 +135,7 @@ public:
   nb::tuple run(nb::handle names, const nb::dict &feeds,
                 const RunSettings &settings);
 
+  bool isOptimized() const { return loopc_session_is_optimized(session); }
   bool usesDevice() const { return loopc_session_uses_device(session); }
 
   /// Inputs and outputs without the states.

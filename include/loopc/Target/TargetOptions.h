@@ -12,6 +12,8 @@
 #include "loopc/Support/VectorUnit.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <algorithm>
+
 #include <string>
 #include <vector>
 
@@ -42,6 +44,9 @@ struct TargetOptions {
   Cublas cublas = Cublas::Auto;
   /// 0 to 3, as in -O0 to -O3.
   unsigned optLevel = 3;
+  /// LLVM's part is that of -O1 at most, which is ready sooner and runs slower.
+  /// The bits of results are the same.
+  bool quickCode = false;
   /// Round a product and the sum that it goes into once, by an FMA where the
   /// target has one, as C++ compilers do. ONNX rounds each.
   bool fpContract = false;
@@ -66,6 +71,11 @@ struct TargetOptions {
   /// Shared objects: the variables are in the object itself, all zero, and
   /// whoever loads it copies what they are into them.
   bool bindsOperators = false;
+
+  /// The level of what LLVM does.
+  unsigned getCodeLevel() const {
+    return quickCode ? std::min(optLevel, 1u) : optLevel;
+  }
 };
 
 /// True for the triple of a GPU: the code of the host is then this machine's.
