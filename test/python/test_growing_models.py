@@ -15,7 +15,8 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from growing_models import GROWING, inputs_of, parse
+from growing_models import GROWING, inputs_of
+from growing_parts import parse
 
 # Functions that call each other are written out: 2^n copies.
 FEW = {"functions_called_twice": 4}
