@@ -319,7 +319,7 @@ def convolutions(count: int, extent: str) -> onnx.ModelProto:
         node,
         f"float[1, 4, {extent}, {extent}] x",
         "float[A, B, C, D]",
-        "one = Constant <value = float[4] {1.0, 0.5, 1.0, 0.5}> ()"
+        "one = Constant <value = float[4] {0.1, 0.25, 0.1, 0.25}> ()"
         " zero = Constant <value = float[4] {0.0, 0.0, 0.1, 0.0}> ()",
     )
     return with_weights(model, [f"w{k}" for k in range(count)], (4, 4, 3, 3))
