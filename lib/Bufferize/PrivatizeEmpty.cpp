@@ -19,7 +19,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace loopc {
 #define GEN_PASS_DEF_BUFFERPRIVATIZEEMPTY
@@ -71,65 +72,164 @@ static void replaceEmptyCollapse(tensor::CollapseShapeOp op) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Looks for the places that a value which a branch yields, or a select takes,
-/// is written to, and that are made outside of the branch.
+/// Which empty tensors become what branches yield and selects take: those that
+/// are made outside of the branch, and may have other extents than what the
+/// branch gives.
+///
+/// Each value is gone through once for all branches: what it comes from is
+/// recorded first, then which values come from one of another type, and last
+/// which branches each value may be yielded by.
 class PlacesOutside {
 public:
-  explicit PlacesOutside(Region *branch = nullptr) : branch(branch) {}
+  /// `value` is what a branch with the region `branch` (null: a select) gives
+  /// for a value of type `wanted`.
+  void add(Value value, Type wanted, Region *branch) {
+    record(value);
+    asked.push_back({value, wanted, branch});
+  }
 
-  /// Collects those of `value`, which gives a value of type `wanted`.
-  void find(Value value, Type wanted) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || !seen.insert(value.getAsOpaquePointer()).second)
-      return;
-    // Equal extents for sure: the place is the same whichever branch is taken.
-    isSame &= type.hasStaticShape() && type == wanted;
+  /// The empty tensors, in the order in which they were found.
+  SmallVector<tensor::EmptyOp> find() {
+    findChanging();
+    for (const Question &question : asked)
+      // Equal extents for sure: the place is the same whichever branch is
+      // taken.
+      if (isRecorded(question.value) &&
+          (changing.contains(question.value) ||
+           question.value.getType() != question.wanted))
+        reach(question.value, {question.branch, !question.branch});
+    SmallVector<tensor::EmptyOp> places;
+    for (tensor::EmptyOp empty : empties)
+      if (auto it = readers.find(empty.getResult());
+          it != readers.end() && it->second.reads(empty))
+        places.push_back(empty);
+    return places;
+  }
+
+  /// How many values were looked at.
+  unsigned getWork() const { return work; }
+
+private:
+  struct Question {
+    Value value;
+    Type wanted;
+    Region *branch;
+  };
+
+  /// The branches that may yield a value. Where each one is within another, the
+  /// innermost one: what is made in that one is made in all of them.
+  struct Readers {
+    Region *innermost = nullptr;
+    bool areApart = false;
+
+    bool reads(Operation *maker) const {
+      return areApart || !innermost->isAncestor(maker->getParentRegion());
+    }
+    /// Adds `other`; true if that changes what is read.
+    bool join(const Readers &other) {
+      if (areApart || (!other.areApart && innermost &&
+                       other.innermost->isAncestor(innermost)))
+        return false;
+      areApart = other.areApart ||
+                 (innermost && !innermost->isAncestor(other.innermost));
+      innermost = other.innermost;
+      return true;
+    }
+  };
+
+  bool isRecorded(Value value) const { return sources.contains(value); }
+
+  /// What `value` is, or is written over.
+  static SmallVector<Value> getSources(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
       auto loop = dyn_cast_or_null<LoopLikeOpInterface>(
           argument.getOwner()->getParentOp());
-      if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr) {
-        find(init->get(), wanted);
-        find(loop.getTiedLoopYieldedValue(argument)->get(), wanted);
-      }
-      return;
+      if (OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr)
+        return {init->get(), loop.getTiedLoopYieldedValue(argument)->get()};
+      return {};
     }
     Operation *op = value.getDefiningOp();
     auto result = cast<OpResult>(value);
-    if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
-      if (!branch || !branch->isAncestor(op->getParentRegion()))
-        places.push_back(empty);
-    } else if (auto cast = dyn_cast<tensor::CastOp>(op)) {
-      find(cast.getSource(), wanted);
-    } else if (auto written = dyn_cast<DestinationStyleOpInterface>(op)) {
-      find(written.getTiedOpOperand(result)->get(), wanted);
-    } else if (auto select = dyn_cast<arith::SelectOp>(op)) {
-      find(select.getTrueValue(), wanted);
-      find(select.getFalseValue(), wanted);
-    } else if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+    unsigned number = result.getResultNumber();
+    if (auto cast = dyn_cast<tensor::CastOp>(op))
+      return {cast.getSource()};
+    if (auto written = dyn_cast<DestinationStyleOpInterface>(op))
+      return {written.getTiedOpOperand(result)->get()};
+    if (auto select = dyn_cast<arith::SelectOp>(op))
+      return {select.getTrueValue(), select.getFalseValue()};
+    if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
       std::optional<ResultRange> carried = loop.getLoopResults();
-      unsigned k = result.getResultNumber();
-      if (carried && k < carried->size()) {
-        find(loop.getInits()[k], wanted);
-        find(loop.getYieldedValues()[k], wanted);
-      }
-    } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
-      for (Region &region : op->getRegions())
-        find(region.front().getTerminator()->getOperand(
-                 result.getResultNumber()),
-             wanted);
+      if (carried && number < carried->size())
+        return {loop.getInits()[number], loop.getYieldedValues()[number]};
+      return {};
+    }
+    if (isa<scf::IfOp, scf::IndexSwitchOp>(op))
+      return llvm::map_to_vector(op->getRegions(), [&](Region &region) {
+        return region.front().getTerminator()->getOperand(number);
+      });
+    return {};
+  }
+
+  /// Records what `value` comes from, and all that this comes from.
+  void record(Value value) {
+    SmallVector<Value> left{value};
+    while (!left.empty()) {
+      Value next = left.pop_back_val();
+      ++work;
+      if (!isa<RankedTensorType>(next.getType()) || isRecorded(next))
+        continue;
+      SmallVector<Value> found = getSources(next);
+      llvm::erase_if(found, [](Value source) {
+        return !isa<RankedTensorType>(source.getType());
+      });
+      if (auto empty = next.getDefiningOp<tensor::EmptyOp>())
+        empties.push_back(empty);
+      llvm::append_range(left, found);
+      sources[next] = std::move(found);
     }
   }
 
-  /// Those that may have other extents than what the branch gives.
-  ArrayRef<tensor::EmptyOp> get() const {
-    return isSame ? ArrayRef<tensor::EmptyOp>() : ArrayRef(places);
+  /// Finds the values that come from one of another type, or of open extents.
+  void findChanging() {
+    llvm::DenseMap<Value, SmallVector<Value>> made;
+    SmallVector<Value> left;
+    for (auto &[value, from] : sources) {
+      auto type = cast<RankedTensorType>(value.getType());
+      bool changes = !type.hasStaticShape();
+      for (Value source : from) {
+        changes |= source.getType() != type;
+        made[source].push_back(value);
+      }
+      if (changes)
+        left.push_back(value);
+    }
+    while (!left.empty()) {
+      Value next = left.pop_back_val();
+      ++work;
+      if (changing.insert(next).second)
+        llvm::append_range(left, made.lookup(next));
+    }
   }
 
-private:
-  Region *branch;
-  llvm::SmallPtrSet<void *, 8> seen;
-  SmallVector<tensor::EmptyOp> places;
-  bool isSame = true;
+  /// `branches` read `value` and all that it comes from.
+  void reach(Value value, Readers branches) {
+    SmallVector<std::pair<Value, Readers>> left{{value, branches}};
+    while (!left.empty()) {
+      auto [next, reading] = left.pop_back_val();
+      ++work;
+      Readers &known = readers[next];
+      if (known.join(reading))
+        for (Value source : sources[next])
+          left.push_back({source, known});
+    }
+  }
+
+  SmallVector<Question> asked;
+  SmallVector<tensor::EmptyOp> empties;
+  llvm::DenseMap<Value, SmallVector<Value>> sources;
+  llvm::DenseSet<Value> changing;
+  llvm::DenseMap<Value, Readers> readers;
+  unsigned work = 0;
 };
 } // namespace
 
@@ -162,42 +262,32 @@ static void keepNeighbours(tensor::InsertSliceOp insert) {
 /// MLIR's elimination of empty tensors lets what is inserted somewhere be
 /// computed there, through branches, too. What a branch yields and what was
 /// computed before it may have other extents where another branch is taken:
-/// that is allocated.
-static void allocate(PlacesOutside &places, Value value, Type wanted) {
-  places.find(value, wanted);
-  for (tensor::EmptyOp empty : places.get())
-    allocate(empty);
-}
-
-static void keepOutOfBranches(func::FuncOp function) {
-  // Found before any place is replaced: what a loop carries is made behind the
-  // branch, where a walk would be just then.
-  auto choices = loopc::collectOps(function, [&](Operation *op) {
-    return isa<arith::SelectOp, scf::IfOp, scf::IndexSwitchOp>(op);
+/// that is allocated. Returns how many values were looked at.
+static unsigned keepOutOfBranches(func::FuncOp function) {
+  PlacesOutside places;
+  function.walk([&](Operation *op) {
+    if (auto select = dyn_cast<arith::SelectOp>(op)) {
+      places.add(select.getTrueValue(), select.getType(), nullptr);
+      places.add(select.getFalseValue(), select.getType(), nullptr);
+    } else if (isa<scf::IfOp, scf::IndexSwitchOp>(op)) {
+      for (OpResult result : op->getResults())
+        for (Region &region : op->getRegions())
+          if (!region.empty())
+            places.add(region.front().getTerminator()->getOperand(
+                           result.getResultNumber()),
+                       result.getType(), &region);
+    }
   });
-  for (Operation *op : choices) {
-    if (auto select = dyn_cast<arith::SelectOp>(op))
-      for (Value value : {select.getTrueValue(), select.getFalseValue()}) {
-        PlacesOutside places;
-        allocate(places, value, select.getType());
-      }
-    if (isa<arith::SelectOp>(op))
-      continue;
-    for (OpResult result : op->getResults())
-      for (Region &region : op->getRegions()) {
-        if (region.empty())
-          continue;
-        PlacesOutside places(&region);
-        Operation *yield = region.front().getTerminator();
-        allocate(places, yield->getOperand(result.getResultNumber()),
-                 result.getType());
-      }
-  }
+  for (tensor::EmptyOp empty : places.find())
+    allocate(empty);
+  return places.getWork();
 }
 
 namespace {
 struct BufferPrivatizeEmpty
     : loopc::impl::BufferPrivatizeEmptyBase<BufferPrivatizeEmpty> {
+  using BufferPrivatizeEmptyBase::BufferPrivatizeEmptyBase;
+
   void runOnOperation() override {
     getOperation().walk(
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
@@ -215,7 +305,9 @@ struct BufferPrivatizeEmpty
       }
       empty.erase();
     }
-    keepOutOfBranches(getOperation());
+    unsigned work = keepOutOfBranches(getOperation());
+    if (reportWork)
+      getOperation().emitRemark() << work << " values followed";
     getOperation().walk(keepNeighbours);
   }
 

@@ -307,7 +307,7 @@ static FailureOr<LLVMModule> copyModule(const LLVMModule &from, Location loc) {
 
 /// True if LLVM's work on `module` takes long enough that code is to be made
 /// quickly first.
-static bool isWorthTwoTiers(const llvm::Module &module) {
+static bool gainsByTwoTiers(const llvm::Module &module) {
   return module.getInstructionCount() >= kMinOfTiers;
 }
 
@@ -359,7 +359,7 @@ LogicalResult loopc::generateShared(ModuleOp module, const ModelInfo &info,
   SharedObjects objects = {info, soname, loc, std::move(input->first),
                            std::move(timing)};
   std::string path = output.str();
-  if (next && isWorthTwoTiers(*translated.module)) {
+  if (next && gainsByTwoTiers(*translated.module)) {
     FailureOr<LLVMModule> copy = copyModule(translated, loc);
     TargetOptions quick = options;
     quick.quickCode = true;

@@ -67,6 +67,8 @@ def BufferPrivatizeEmpty
     elements (one phase of a transposed convolution) have a place of their own,
     where vectors can be stored.
   }];
+  let options = [Option<"reportWork", "report-work", "bool", "false",
+                        "say how many values branches were asked for">];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -105,25 +105,81 @@ def residuals(count):
     yield "}"
 
 
+def updates(count):
+    """Branches, each of which writes over what the one before yields."""
+    row = "tensor<?xf32>"
+    yield f"func.func @f(%c: i1, %n: index, %x: f32) -> {row} {{"
+    yield f"%v0 = tensor.empty(%n) : {row}"
+    for k in range(count):
+        yield f"%v{k + 1} = scf.if %c -> {row} {{"
+        yield f"%t{k} = linalg.fill ins(%x : f32) outs(%v{k} : {row}) -> {row}"
+        yield f"scf.yield %t{k} : {row}"
+        yield f"}} else {{ scf.yield %v{k} : {row} }}"
+    yield f"return %v{count} : {row}"
+    yield "}"
+
+
+def layers(count):
+    """Products and rows in turn, in two buffers: no section ends at any of them."""
+    rows = "memref<8x8xf32>"
+    yield f"func.func @f(%x: {rows}) {{"
+    yield f"%a0 = memref.alloc() : {rows} %a1 = memref.alloc() : {rows}"
+    for k in range(count):
+        yield f"linalg.matmul ins(%x, %a{k % 2} : {rows}, {rows}) outs(%a{(k + 1) % 2} : {rows})"
+        yield f"linalg.exp ins(%a{(k + 1) % 2} : {rows}) outs(%a{(k + 1) % 2} : {rows})"
+    yield "return"
+    yield "}"
+
+
+def nests(count):
+    """Nests that read one of two buffers and write the other one."""
+    rows = "memref<8x8xf32>"
+    yield "func.func @f() {"
+    yield "%c0 = arith.constant 0 : index %c1 = arith.constant 1 : index"
+    yield "%c8 = arith.constant 8 : index"
+    yield f"%a0 = memref.alloc() : {rows} %a1 = memref.alloc() : {rows}"
+    for k in range(count):
+        yield f"scf.for %i{k} = %c0 to %c8 step %c1 {{"
+        yield f"%v{k} = memref.load %a{k % 2}[%i{k}, %c0] : {rows}"
+        yield f"memref.store %v{k}, %a{(k + 1) % 2}[%i{k}, %c0] : {rows}"
+        yield "} {loopc.parallel}"
+    yield "return"
+    yield "}"
+
+
 def work(make, count, name, what):
-    """How much the pass `name` looks at."""
-    pipeline = f"--pass-pipeline=builtin.module(func.func({name}{{report-work}}))"
+    """How much the pass `name` with its options looks at."""
+    if "{" not in name:
+        name += "{report-work}"
+    pipeline = name if name.startswith(MODULE_PASSES) else f"func.func({name})"
     text = "\n".join(make(count))
-    done = subprocess.run(["loopc-opt", pipeline], input=text, capture_output=True, text=True)
+    done = subprocess.run(
+        ["loopc-opt", f"--pass-pipeline=builtin.module({pipeline})"],
+        input=text,
+        capture_output=True,
+        text=True,
+    )
     if done.returncode:
         sys.exit(done.stderr)
     counts = re.findall(rf"remark: .*?(\d+) {what}", done.stderr)
     return sum(map(int, counts))
 
 
+MODULE_PASSES = ("cpu-cut-sections", "loopc-outline-nests")
+
 for pass_name, generator, counted in (
     ("loopc-eliminate-common", collected_values, "operations compared"),
     ("buffer-place-deallocations", branches, "uses followed"),
+    ("buffer-privatize-empty", updates, "values followed"),
     ("tensor-fuse-elementwise", slices, "operations compared"),
     ("tensor-fuse-elementwise", residuals, "operations compared"),
     ("tensor-fuse-elementwise", terms, "looked at"),
+    ("cpu-cut-sections{min-section-ops=100 report-work}", layers, "uses followed"),
+    ("nest-fuse-outermost", nests, "uses followed"),
+    ("loopc-outline-nests{min-ops=1 report-work}", nests, "uses followed"),
 ):
     few, many = (work(generator, count, pass_name, counted) for count in (40, 400))
     print(
-        f"{pass_name}, {counted}: {few} and {many}, {'linear' if few and many <= 14 * few else 'not linear'}"
+        f"{pass_name.split('{')[0]}, {counted}: {few} and {many},"
+        f" {'linear' if few and many <= 14 * few else 'not linear'}"
     )

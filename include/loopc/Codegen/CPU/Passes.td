@@ -40,7 +40,9 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
   let options = [Option<"minOps", "min-section-ops", "unsigned", "8000",
                         "operations of a section, as far as can be guessed">,
                  Option<"anywhere", "anywhere", "bool", "false",
-                        "no pass joins neighbours: sections may end anywhere">];
+                        "no pass joins neighbours: sections may end anywhere">,
+                 Option<"reportWork", "report-work", "bool", "false",
+                        "say how many uses of buffers were looked at">];
   let statistics = [Statistic<"numSections", "sections", "sections">];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }

@@ -77,15 +77,26 @@ public:
   explicit BlockCutter(Block &block);
 
   /// Where sections of about equal size begin; `minOps` are worth one.
-  SmallVector<size_t> findCuts(unsigned minOps, bool anywhere) const;
+  SmallVector<size_t> findCuts(unsigned minOps, bool anywhere);
 
   ArrayRef<Operation *> getOps() const { return ops; }
 
+  /// How many uses of buffers were looked at.
+  unsigned getWork() const { return work; }
+
 private:
+  /// A use of a buffer, or of a view of it, by what stands at a place; `number`
+  /// is that of its finding.
+  struct Use {
+    size_t place, number;
+    OpOperand *operand;
+  };
+
   bool mayCut(size_t place) const;
   bool endsProduct(size_t place) const;
   bool beginsProduct(size_t place, bool copies) const;
-  bool isLeftAlone(memref::AllocOp alloc, size_t place) const;
+  SmallVector<Use> findUses(memref::AllocOp alloc);
+  SmallVector<bool> findJoined();
 
   Block &block;
   SmallVector<Operation *> ops;
@@ -93,6 +104,10 @@ private:
   SmallVector<unsigned> counts;
   llvm::DenseMap<Operation *, size_t> places;
   SmallVector<memref::AllocOp> allocs;
+  /// Places where what uses a buffer behind may be joined with what uses it
+  /// before.
+  SmallVector<bool> joined;
+  unsigned work = 0;
 };
 
 /// Moves a section of a block into a function.
@@ -129,11 +144,14 @@ struct CpuCutSections : loopc::impl::CpuCutSectionsBase<CpuCutSections> {
   using Base::Base;
 
   void runOnOperation() override {
+    work = 0;
     SymbolTable symbols(getOperation());
     SmallVector<func::FuncOp> present(getOperation().getOps<func::FuncOp>());
     for (func::FuncOp function : present)
       if (!function.isExternal())
         cut(function.getBody().front(), function, symbols);
+    if (reportWork)
+      getOperation().emitRemark() << work << " uses followed";
   }
 
 private:
@@ -146,6 +164,7 @@ private:
             cut(region.front(), function, symbols);
     BlockCutter cutter(block);
     SmallVector<size_t> cuts = cutter.findCuts(minOps, anywhere);
+    work += cutter.getWork();
     if (cuts.size() < 2)
       return;
     // The last one first: what makes the values that it is handed is then
@@ -160,6 +179,8 @@ private:
       ++numSections;
     }
   }
+
+  unsigned work = 0;
 };
 } // namespace
 
@@ -258,15 +279,14 @@ static bool stopsSearch(Operation *op) {
              op);
 }
 
-/// True if nothing that uses `alloc` behind `place` is joined with what uses it
-/// before.
-bool BlockCutter::isLeftAlone(memref::AllocOp alloc, size_t place) const {
-  std::optional<size_t> lastWriter, lastReader, first;
-  bool isUsedBefore = false;
-  OpOperand *firstUse = nullptr;
+/// What uses `alloc` and its views but for their extents, in the order of the
+/// block.
+SmallVector<BlockCutter::Use> BlockCutter::findUses(memref::AllocOp alloc) {
+  SmallVector<Use> uses;
   SmallVector<Value> open{alloc.getResult()};
   while (!open.empty())
     for (OpOperand &use : open.pop_back_val().getUses()) {
+      ++work;
       Operation *user = use.getOwner();
       for (Value result : user->getResults())
         if (getViewSource(result) == use.get())
@@ -275,36 +295,73 @@ bool BlockCutter::isLeftAlone(memref::AllocOp alloc, size_t place) const {
         continue;
       Operation *op = block.findAncestorOpInBlock(*user);
       auto found = op ? places.find(op) : places.end();
-      if (found == places.end())
-        continue;
-      size_t at = found->second;
-      bool writes = isWrite(use);
-      isUsedBefore |= at < place;
-      if (at < place)
-        (writes ? lastWriter : lastReader) =
-            std::max((writes ? lastWriter : lastReader).value_or(at), at);
-      else if (!first || at < *first)
-        std::tie(first, firstUse) = std::pair(at, &use);
+      if (found != places.end())
+        uses.push_back({found->second, uses.size(), &use});
     }
-  if (!isUsedBefore || !first)
-    return true;
-  auto user = dyn_cast<linalg::LinalgOp>(firstUse->getOwner());
-  if (llvm::is_contained({Kind::Wall, Kind::Fill, Kind::Copy}, kinds[*first]))
-    return true;
-  // What sums begin with is looked for up to an operation that is no part of
-  // linalg.
-  if (kinds[*first] == Kind::Product)
-    return (user && user.isDpsInput(firstUse)) ||
-           llvm::any_of(ArrayRef(ops).slice(lastWriter.value_or(0),
-                                            place - lastWriter.value_or(0)),
-                        stopsSearch);
-  // Elements that others have read since, or a product stands between.
-  if (lastReader && (!lastWriter || *lastReader > *lastWriter))
-    return true;
-  return llvm::any_of(
-      ArrayRef(kinds).slice(lastWriter.value_or(0) + 1,
-                            place - lastWriter.value_or(0) - 1),
-      [](Kind kind) { return kind == Kind::Product || kind == Kind::Wall; });
+  llvm::sort(uses, [](const Use &one, const Use &other) {
+    return std::pair(one.place, one.number) <
+           std::pair(other.place, other.number);
+  });
+  return uses;
+}
+
+/// For each place the first one from there on whose operation `isWanted`.
+static SmallVector<size_t> findNext(size_t count,
+                                    function_ref<bool(size_t)> isWanted) {
+  SmallVector<size_t> next(count + 1, count);
+  for (size_t place = count; place-- > 0;)
+    next[place] = isWanted(place) ? place : next[place + 1];
+  return next;
+}
+
+/// Between two uses of a buffer, one behind the other, the places up to what
+/// separates them are those where the second may be joined with the first.
+SmallVector<bool> BlockCutter::findJoined() {
+  SmallVector<size_t> nextStop = findNext(
+      ops.size(), [&](size_t place) { return stopsSearch(ops[place]); });
+  SmallVector<size_t> nextWall = findNext(ops.size(), [&](size_t place) {
+    return kinds[place] == Kind::Product || kinds[place] == Kind::Wall;
+  });
+  // How many intervals of such places begin at a place, less those that end.
+  SmallVector<int> changes(ops.size() + 1, 0);
+  for (memref::AllocOp alloc : allocs) {
+    std::optional<size_t> lastWriter, lastReader;
+    SmallVector<Use> uses = findUses(alloc);
+    for (size_t k = 0; k < uses.size(); ++k) {
+      auto [at, number, operand] = uses[k];
+      size_t before = k > 0 ? uses[k - 1].place : at;
+      // What is joined with the last use is so at places up to this one.
+      size_t end = at + 1;
+      auto user = dyn_cast<linalg::LinalgOp>(operand->getOwner());
+      if (before == at ||
+          llvm::is_contained({Kind::Wall, Kind::Fill, Kind::Copy}, kinds[at]))
+        end = before + 1;
+      else if (kinds[at] == Kind::Product)
+        // What sums begin with is looked for up to an operation that is no part
+        // of linalg.
+        end = user && user.isDpsInput(operand)
+                  ? before + 1
+                  : std::min(end, nextStop[lastWriter.value_or(0)] + 1);
+      else if (lastReader && (!lastWriter || *lastReader > *lastWriter))
+        end = before + 1;
+      else
+        // Elements that others have read since, or a product stands between.
+        end = std::min(end, nextWall[lastWriter.value_or(0) + 1] + 1);
+      if (before + 1 < end) {
+        ++changes[before + 1];
+        --changes[end];
+      }
+      std::optional<size_t> &last = isWrite(*operand) ? lastWriter : lastReader;
+      last = at;
+    }
+  }
+  SmallVector<bool> found(ops.size(), false);
+  int open = 0;
+  for (size_t place = 0; place < ops.size(); ++place) {
+    open += changes[place];
+    found[place] = open > 0;
+  }
+  return found;
 }
 
 bool BlockCutter::mayCut(size_t place) const {
@@ -316,15 +373,14 @@ bool BlockCutter::mayCut(size_t place) const {
   // What frees the operands of the one stays behind it.
   if (isa<memref::DeallocOp>(ops[place]))
     return false;
-  return llvm::all_of(allocs, [&](memref::AllocOp alloc) {
-    return places.lookup(alloc) >= place || isLeftAlone(alloc, place);
-  });
+  return !joined[place];
 }
 
-SmallVector<size_t> BlockCutter::findCuts(unsigned minOps,
-                                          bool anywhere) const {
+SmallVector<size_t> BlockCutter::findCuts(unsigned minOps, bool anywhere) {
   uint64_t total = llvm::sum_of(counts, uint64_t(0));
   size_t most = std::min<size_t>(total / std::max(minOps, 1U), kMaxSections);
+  if (most > 1 && !anywhere)
+    joined = findJoined();
   SmallVector<size_t> cuts{0};
   uint64_t count = 0, sinceLast = 0;
   for (size_t place = 0; place < ops.size() && cuts.size() < most; ++place) {

@@ -325,8 +325,10 @@ bool Divider::outline(ArrayRef<Operation *> ops) {
   bool mayReach = false;
   for (Operation *op : ops)
     op->walk([&](Operation *nested) { mayReach |= mayReachMemory(nested); });
+  // What is divided is copied, so that no answer holds for the next section.
+  ViewedBuffers buffers;
   if (!mayReach)
-    markPrivateMemory(made, /*first=*/0, captures, ops);
+    markPrivateMemory(made, /*first=*/0, captures, ops, buffers);
   Location loc = ops.front()->getLoc();
   b.setInsertionPoint(ops.front());
   auto call = func::CallOp::create(b, loc, functions.add(made), captures);

@@ -21,7 +21,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace loopc {
@@ -47,41 +47,89 @@ static bool isLarge(Value buffer) {
 }
 
 namespace {
-/// A nest and what it uses.
-struct Nest {
-  scf::ForOp loop;
-  NestUses uses;
+/// Uses of a buffer by the nests of a group.
+struct GroupUses {
+  /// One axis that iterations stay within their own part along; none where
+  /// they do not, or not all along the same.
+  struct Axis {
+    bool isUsed = false;
+    std::optional<unsigned> axis;
+
+    void add(std::optional<unsigned> at) {
+      axis = !isUsed || axis == at ? at : std::nullopt;
+      isUsed = true;
+    }
+    bool isAlong(std::optional<unsigned> at) const {
+      return !isUsed || (at && axis == at);
+    }
+  };
+  Axis all, written;
+  /// The number of the first nest that writes it.
+  std::optional<unsigned> firstWriter;
+};
+
+/// Nests of which each may follow those before it. What they do is known by
+/// buffers, so that a nest is not compared with each that is there.
+class NestGroup {
+public:
+  bool empty() const { return nests.empty(); }
+  unsigned size() const { return nests.size(); }
+  scf::ForOp operator[](unsigned number) const { return nests[number]; }
+
+  void add(scf::ForOp loop, const NestUses &uses) {
+    for (auto &[buffer, use] : uses) {
+      GroupUses &known = buffers[buffer];
+      known.all.add(use.axis);
+      if (!use.isWritten)
+        continue;
+      known.written.add(use.axis);
+      if (!known.firstWriter)
+        known.firstWriter = size();
+    }
+    nests.push_back(loop);
+  }
+
+  /// True if iterations of a nest with `uses` may each follow those of all that
+  /// are there. Sets `source` to the first one that has written a large buffer
+  /// which it reads.
+  bool canFollow(const NestUses &uses, std::optional<unsigned> &source) {
+    for (auto &[buffer, use] : uses) {
+      ++work;
+      auto found = buffers.find(buffer);
+      if (found == buffers.end() || isBufferOfIteration(buffer))
+        continue;
+      const GroupUses &before = found->second;
+      if (!(use.isWritten ? before.all : before.written).isAlong(use.axis))
+        return false;
+      if (before.firstWriter && use.isRead && isLarge(buffer))
+        source =
+            std::min(source.value_or(*before.firstWriter), *before.firstWriter);
+    }
+    return true;
+  }
+
+  /// True for a nest that fills buffers which none of these knows, the border
+  /// of a padded image, say: it may stand in front of them.
+  bool isFillOfOthers(const NestUses &uses) const {
+    return llvm::all_of(uses, [&](const auto &entry) {
+      return !entry.second.isRead && !buffers.contains(entry.first);
+    });
+  }
+
+  void clear() {
+    nests.clear();
+    buffers.clear();
+  }
+
+  /// How many uses of buffers were compared.
+  unsigned getWork() const { return work; }
+
+private:
+  SmallVector<scf::ForOp> nests;
+  llvm::DenseMap<Value, GroupUses> buffers;
+  unsigned work = 0;
 };
 } // namespace
-
-/// True if iterations of `second` may each follow that of `first`. Sets
-/// `handsOn` where the one reads a large buffer that the other has written.
-static bool canFuse(const Nest &first, const Nest &second, bool &handsOn) {
-  for (auto &[buffer, use] : second.uses) {
-    auto found = first.uses.find(buffer);
-    if (found == first.uses.end() || isBufferOfIteration(buffer))
-      continue;
-    const NestUse &before = found->second;
-    if (!use.isWritten && !before.isWritten)
-      continue;
-    if (!use.axis || use.axis != before.axis)
-      return false;
-    handsOn |= before.isWritten && use.isRead && isLarge(buffer);
-  }
-  return true;
-}
-
-/// True for a nest that fills buffers which none of `nests` knows, the border
-/// of a padded image, say: it may stand in front of them.
-static bool isFillOfOthers(const NestUses &uses, ArrayRef<Nest> nests) {
-  return llvm::all_of(uses, [&](const auto &entry) {
-    const auto &[buffer, use] = entry;
-    return !use.isRead &&
-           llvm::none_of(nests, [&, buffer = buffer](const Nest &nest) {
-             return nest.uses.contains(buffer);
-           });
-  });
-}
 
 static bool writesLarge(const NestUses &uses) {
   return llvm::any_of(uses, [](const auto &entry) {
@@ -103,8 +151,12 @@ static bool hasSameRange(scf::ForOp first, scf::ForOp second) {
 namespace {
 struct NestFuseOutermost
     : loopc::impl::NestFuseOutermostBase<NestFuseOutermost> {
+  using NestFuseOutermostBase::NestFuseOutermostBase;
+
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
+    known = {};
+    work = 0;
     SmallVector<Block *> blocks;
     getOperation().walk([&](Block *block) {
       Operation *parent = block->getParentOp();
@@ -115,12 +167,14 @@ struct NestFuseOutermost
     });
     for (Block *block : blocks)
       run(*block, rewriter);
+    if (reportWork)
+      getOperation().emitRemark() << work + known.getWork() << " uses followed";
   }
 
   void run(Block &block, IRRewriter &rewriter) {
     // Nests of which each may follow those before it, and what lies between
     // them, but for what is freed.
-    SmallVector<Nest> nests;
+    NestGroup nests;
     SmallVector<SmallVector<Operation *>> between;
     SmallVector<scf::ForOp> fused;
     std::optional<unsigned> from;
@@ -128,11 +182,11 @@ struct NestFuseOutermost
     auto flush = [&] {
       for (unsigned k = from ? *from + 1 : to + 1; k <= to; ++k) {
         for (Operation *other : between[k])
-          rewriter.moveOpBefore(other, nests[*from].loop);
-        fuse(nests[*from].loop, nests[k].loop, rewriter);
+          rewriter.moveOpBefore(other, nests[*from]);
+        fuse(nests[*from], nests[k], rewriter);
       }
       if (from)
-        fused.push_back(nests[*from].loop);
+        fused.push_back(nests[*from]);
       nests.clear();
       between.clear();
       from.reset();
@@ -143,20 +197,13 @@ struct NestFuseOutermost
       auto loop = dyn_cast<scf::ForOp>(op);
       std::optional<NestUses> uses =
           isParallelNest(loop) ? findNestUses(loop) : std::nullopt;
-      if (uses && writesPrivately(*uses)) {
-        Nest nest{loop, std::move(*uses)};
-        unsigned number = nests.size();
+      if (uses && known.writesPrivately(*uses)) {
         std::optional<unsigned> source;
-        bool fits = nests.empty() || hasSameRange(nests[0].loop, loop);
-        for (unsigned k = 0; fits && k < number; ++k) {
-          bool handsOn = false;
-          fits = canFuse(nests[k], nest, handsOn);
-          if (handsOn && !source)
-            source = k;
-        }
+        bool fits = nests.empty() || (hasSameRange(nests[0], loop) &&
+                                      nests.canFollow(*uses, source));
         // Within, the border of a large buffer would keep loops apart.
-        if ((!fits || writesLarge(nest.uses)) && !nests.empty() &&
-            isFillOfOthers(nest.uses, nests)) {
+        if ((!fits || writesLarge(*uses)) && !nests.empty() &&
+            nests.isFillOfOthers(*uses)) {
           open.push_back(loop);
           continue;
         }
@@ -165,9 +212,9 @@ struct NestFuseOutermost
           source.reset();
         } else if (source) {
           from = std::min(from.value_or(*source), *source);
-          to = number;
+          to = nests.size();
         }
-        nests.push_back(std::move(nest));
+        nests.add(loop, *uses);
         between.push_back(std::move(open));
         open.clear();
       } else if (isMemoryEffectFree(&op) || isa<memref::AllocOp>(op)) {
@@ -178,6 +225,7 @@ struct NestFuseOutermost
       }
     }
     flush();
+    work += nests.getWork();
     // What an iteration hands on may be large, too, and its loops, one behind
     // the other, no longer make one nest for threads: sequences of a batch, of
     // which there may be one, and heads.
@@ -192,5 +240,8 @@ struct NestFuseOutermost
     rewriter.eraseOp(second);
     ++numFused;
   }
+
+  KnownBuffers known;
+  unsigned work = 0;
 };
 } // namespace

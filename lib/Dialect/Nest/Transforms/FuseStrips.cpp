@@ -216,7 +216,8 @@ static MemRefType findStripType(Strips &strips) {
 static bool mayTakeTurns(Strips &strips, SmallVectorImpl<Operation *> &behind) {
   std::optional<NestUses> written = findNestUses(strips.writer),
                           read = findNestUses(strips.reader);
-  if (!written || !read || !writesPrivately(*read))
+  KnownBuffers buffers;
+  if (!written || !read || !buffers.writesPrivately(*read))
     return false;
   auto isApart = [&](const NestUses &uses, const NestUses &others) {
     return llvm::all_of(uses, [&](const auto &entry) {
@@ -237,7 +238,8 @@ static bool mayTakeTurns(Strips &strips, SmallVectorImpl<Operation *> &behind) {
     if (isa<memref::DeallocOp>(op))
       behind.push_back(op);
     else if (!isMemoryEffectFree(op) && !isa<memref::AllocOp>(op) &&
-             !(uses && writesPrivately(*uses) && isApart(*uses, *written)))
+             !(uses && buffers.writesPrivately(*uses) &&
+               isApart(*uses, *written)))
       return false;
   }
   return true;

@@ -70,12 +70,17 @@ std::optional<NestUses> loopc::findNestUses(scf::ForOp nest) {
   return uses;
 }
 
-bool loopc::isKnownToAccesses(Value buffer) {
-  return buffer.getDefiningOp<memref::AllocOp>() &&
-         allUsersOfViews(buffer, [](Operation *user) {
-           return getAccess(user).buffer ||
-                  isa<memref::DeallocOp, memref::DimOp, func::ReturnOp>(user);
-         });
+bool KnownBuffers::isKnownToAccesses(Value buffer) {
+  if (!buffer.getDefiningOp<memref::AllocOp>())
+    return false;
+  auto [it, isNew] = known.try_emplace(buffer, false);
+  if (isNew)
+    it->second = allUsersOfViews(buffer, [&](Operation *user) {
+      ++work;
+      return getAccess(user).buffer ||
+             isa<memref::DeallocOp, memref::DimOp, func::ReturnOp>(user);
+    });
+  return it->second;
 }
 
 // Nobody has proved the marks yet.
@@ -85,8 +90,8 @@ bool loopc::isBufferOfIteration(Value buffer) {
          !findPrivateObstacle(alloc);
 }
 
-bool loopc::writesPrivately(const NestUses &uses) {
-  return llvm::all_of(uses, [](const auto &entry) {
+bool KnownBuffers::writesPrivately(const NestUses &uses) {
+  return llvm::all_of(uses, [&](const auto &entry) {
     return !entry.second.isWritten || isBufferOfIteration(entry.first) ||
            isKnownToAccesses(entry.first);
   });

@@ -10,6 +10,7 @@
 #define LOOPC_LIB_DIALECT_NEST_TRANSFORMS_NESTUSES_H
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include <optional>
 
@@ -36,15 +37,24 @@ using NestUses = llvm::MapVector<mlir::Value, NestUse>;
 /// What `nest` does with buffers; none where it does something else as well.
 std::optional<NestUses> findNestUses(mlir::scf::ForOp nest);
 
-/// True if `buffer` is allocated and nobody knows it by another name: all that
-/// uses it or a view of it is an access, frees it or returns it.
-bool isKnownToAccesses(mlir::Value buffer);
+/// Which buffers are allocated and known by no other name: all that uses one or
+/// a view of it is an access, frees it or returns it. It is remembered while
+/// nests are moved and put together, as many of them may write one buffer.
+class KnownBuffers {
+public:
+  bool isKnownToAccesses(mlir::Value buffer);
+  /// True if nobody knows what is written by another name.
+  bool writesPrivately(const NestUses &uses);
+  /// How many uses of buffers were looked at.
+  unsigned getWork() const { return work; }
+
+private:
+  llvm::DenseMap<mlir::Value, bool> known;
+  unsigned work = 0;
+};
 
 /// True for a buffer that an iteration writes before it reads it (Parallel.h).
 bool isBufferOfIteration(mlir::Value buffer);
-
-/// True if nobody knows what is written by another name.
-bool writesPrivately(const NestUses &uses);
 
 /// True for a loop whose iterations are said to be independent.
 bool isParallelNest(mlir::scf::ForOp loop);

@@ -112,6 +112,9 @@ public:
     return callee != made;
   }
 
+  /// How many uses of buffers were looked at.
+  unsigned getWork() const { return buffers.getWork(); }
+
 private:
   /// What `nest` uses of outside: `captures`, with the run in front if it
   /// reports, and `constants`.
@@ -138,7 +141,7 @@ private:
     made.addEntryBlock();
     if (!reports) {
       made->setAttr(kNestAttrName, b.getUnitAttr());
-      markPrivateMemory(made, /*first=*/0, captures, nest);
+      markPrivateMemory(made, /*first=*/0, captures, nest, buffers);
     }
     return made;
   }
@@ -171,6 +174,7 @@ private:
   func::FuncOp function;
   OpBuilder b;
   SharedFunctions functions;
+  ViewedBuffers buffers;
   /// Of the nest that is being moved.
   SmallVector<Value> captures;
   SmallVector<Operation *> constants;
@@ -197,6 +201,8 @@ struct OutlineNests : loopc::impl::OutlineNestsBase<OutlineNests> {
         numShared += outliner.outline(nest);
         ++numOutlined;
       }
+      if (reportWork)
+        function.emitRemark() << outliner.getWork() << " uses followed";
     }
     markParallelAccesses(getOperation());
   }

@@ -84,10 +84,11 @@ func::FuncOp loopc::makePrivateFunction(Location loc, Twine name,
   return made;
 }
 
-/// True if nobody knows the memory of `alloc` but through views of it: what a
-/// loop carries, a branch yields or a call returns may be that memory, too.
-static bool isKnownByViewsOnly(memref::AllocOp alloc) {
-  return allUsersOfViews(alloc, [](Operation *user) {
+bool ViewedBuffers::contains(memref::AllocOp alloc) {
+  if (known.contains(alloc))
+    return true;
+  bool isKnown = allUsersOfViews(alloc, [&](Operation *user) {
+    ++work;
     auto store = dyn_cast<memref::StoreOp>(user);
     bool storesPointer =
         (store && isa<MemRefType>(store.getValue().getType())) ||
@@ -99,13 +100,17 @@ static bool isKnownByViewsOnly(memref::AllocOp alloc) {
     return !storesPointer && !handsOn &&
            llvm::none_of(user->getResultTypes(), llvm::IsaPred<MemRefType>);
   });
+  if (isKnown)
+    known.insert(alloc);
+  return isKnown;
 }
 
 // What was allocated here, and is reached through one argument alone, is not
 // reached through another. That says something where it is written.
 void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
                               ArrayRef<Value> captures,
-                              ArrayRef<Operation *> ops) {
+                              ArrayRef<Operation *> ops,
+                              ViewedBuffers &buffers) {
   llvm::SmallPtrSet<Value, 8> written, freed;
   for (Operation *part : ops)
     part->walk([&](Operation *op) {
@@ -127,7 +132,7 @@ void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
     Value root = getViewRoot(capture);
     auto alloc = root.getDefiningOp<memref::AllocOp>();
     if (users[root] == 1 && written.contains(root) && !freed.contains(root) &&
-        alloc && isKnownByViewsOnly(alloc))
+        alloc && buffers.contains(alloc))
       made.setArgAttr(first + k, LLVM::LLVMDialect::getNoAliasAttrName(),
                       UnitAttr::get(made.getContext()));
   }

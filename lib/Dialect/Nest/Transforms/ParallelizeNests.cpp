@@ -385,7 +385,9 @@ void NestParallelizer::makeBody() {
   Type index = b.getIndexType();
   func::FuncOp made =
       makeFunction("_parallel", {shared.run, index, index}, b.getI32Type());
-  markPrivateMemory(made, /*first=*/3, captures, nest.getOperation());
+  // Bodies are made side by side.
+  ViewedBuffers buffers;
+  markPrivateMemory(made, /*first=*/3, captures, nest.getOperation(), buffers);
   Block *entry = &made.getBody().front();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(entry);

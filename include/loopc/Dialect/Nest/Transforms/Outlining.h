@@ -12,8 +12,10 @@
 #define LOOPC_DIALECT_NEST_TRANSFORMS_OUTLINING_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace loopc {
@@ -51,12 +53,29 @@ bool canBeArgument(mlir::Type type);
 mlir::func::FuncOp makePrivateFunction(mlir::Location loc, mlir::Twine name,
                                        mlir::FunctionType type);
 
+/// Buffers that are known through views alone. It is remembered while nests
+/// become functions one after the other, as all of them may use one buffer; no
+/// allocation of one may be erased meanwhile.
+class ViewedBuffers {
+public:
+  /// True if nobody knows the memory of `alloc` but through views of it: what a
+  /// loop carries, a branch yields or a call returns may be that memory, too.
+  bool contains(mlir::memref::AllocOp alloc);
+  /// How many uses of buffers were looked at.
+  unsigned getWork() const { return work; }
+
+private:
+  llvm::DenseSet<mlir::Operation *> known;
+  unsigned work = 0;
+};
+
 /// Marks as `llvm.noalias` the arguments of `made`, from number `first` on the
 /// values `captures` of `ops`, that hold memory which was allocated here, is
 /// written in these operations and is reached through no other argument.
 void markPrivateMemory(mlir::func::FuncOp made, unsigned first,
                        mlir::ArrayRef<mlir::Value> captures,
-                       mlir::ArrayRef<mlir::Operation *> ops);
+                       mlir::ArrayRef<mlir::Operation *> ops,
+                       ViewedBuffers &buffers);
 
 /// The outermost nests in `op` that are said to be parallel, and can be; of
 /// others a remark says why not. Threads test them side by side.

@@ -100,6 +100,8 @@ def NestFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
     ```
   }];
   let statistics = [Statistic<"numFused", "fused", "nests joined to another">];
+  let options = [Option<"reportWork", "report-work", "bool", "false",
+                        "say how many uses of buffers were looked at">];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
     "::mlir::scf::SCFDialect"];
 }
@@ -265,7 +267,9 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
                         /*default=*/"300",
                         "the same of functions of the model that have no loop "
                         "without their nests">,
-                 Nest_LongLoopOption];
+                 Nest_LongLoopOption,
+                 Option<"reportWork", "report-work", "bool", "false",
+                        "say how many uses of buffers were looked at">];
   let statistics = [
     Statistic<"numOutlined", "outlined", "nests that were moved">,
     Statistic<"numShared", "shared", "nests for which there was a function">];
