@@ -28,8 +28,10 @@ using namespace loopc;
 
 /// Cuts of an axis at most: one for each direction of a shift.
 static constexpr size_t kMaxCuts = 2;
-/// Pieces of a plane that is shifted in each direction.
-static constexpr size_t kMaxPieces = 9;
+/// Those of one axis that is shifted in both directions. The nine of a plane
+/// take 1.46 times as long to compile, and of 32 by 32 elements 1.07 times as
+/// long to run (0.95 of 64 by 64, 0.75 of 256 by 256).
+static constexpr size_t kMaxPieces = 3;
 /// Operations of all pieces together: code has its price, too.
 static constexpr size_t kMaxOperations = 512;
 

@@ -53,7 +53,7 @@ comparedExtents(mlir::Value condition);
 bool isAtMostOne(mlir::Value extent);
 
 /// True if a division is among what `extent` is computed by: halves of a tensor
-/// are seldom as long as it is, and often as long as each other.
+/// are seldom as long as it is.
 bool isDivided(mlir::Value extent);
 
 /// Port `port` of `loop` is of `type`, for what is cast to the old one.

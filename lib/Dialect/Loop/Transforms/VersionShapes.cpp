@@ -399,7 +399,7 @@ Value ShapeVersion::settle(Value extent) {
 /// `extent`, computed before the copy where it follows from extents outside, as
 /// those of slices of what keeps its extents do.
 Value ShapeVersion::hoistExtent(Value extent) {
-  if (isOutside(extent) || !isOfShapes(extent))
+  if (isOutside(extent) || !isOfShapes(extent) || isDivided(extent))
     return extent;
   std::optional<Value> outside = evaluateOutside(extent);
   if (!outside)
@@ -424,12 +424,8 @@ bool ShapeVersion::assumeBroadcasts() {
       if (isAtMostOne(bounded))
         any |= assumeEqual(bounded, rewriter.getIndexAttr(1));
     // Conditions so far have replaced operands.
-    extent = op.getFalseValue();
-    other = op.getTrueValue();
-    if (isDivided(extent) == isDivided(other)) {
-      extent = hoistExtent(extent);
-      other = hoistExtent(op.getTrueValue());
-    }
+    extent = hoistExtent(op.getFalseValue());
+    other = hoistExtent(op.getTrueValue());
     bool isDecided = extent == other || matchPattern(extent, m_One()) ||
                      matchPattern(other, m_One());
     if (!isDecided) {
