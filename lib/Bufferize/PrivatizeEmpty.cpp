@@ -18,6 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -283,6 +284,39 @@ static unsigned keepOutOfBranches(func::FuncOp function) {
   return places.getWork();
 }
 
+/// What `op` puts elements into; null for other operations.
+static OpOperand *findDestination(Operation *op) {
+  if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
+    return &slice.getDestMutable();
+  if (auto element = dyn_cast<tensor::InsertOp>(op))
+    return &element.getDestMutable();
+  auto write = dyn_cast<vector::TransferWriteOp>(op);
+  return write && isa<TensorType>(write.getShapedType())
+             ? &write.getBaseMutable()
+             : nullptr;
+}
+
+/// True for a place of which parts at most have been written.
+static bool isPartlyWritten(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tensor::EmptyOp, linalg::FillOp>(op))
+      return true;
+    OpOperand *into = findDestination(op);
+    if (!into)
+      return false;
+    value = into->get();
+  }
+  return false;
+}
+
+/// True if `use` is what its owner puts elements into, and leaves others of.
+static bool isWrittenOver(OpOperand &use) {
+  if (findDestination(use.getOwner()) == &use)
+    return true;
+  auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  return op && op.isDpsInit(&use) && op.payloadUsesValueFromOperand(&use);
+}
+
 namespace {
 struct BufferPrivatizeEmpty
     : loopc::impl::BufferPrivatizeEmptyBase<BufferPrivatizeEmpty> {
@@ -293,6 +327,7 @@ struct BufferPrivatizeEmpty
         [](tensor::CollapseShapeOp op) { replaceEmptyCollapse(op); });
     loopc::placeResultsTogether(getOperation());
     loopc::copyOverwrittenSlices(getOperation());
+    privatizeParts();
     privatizeFills();
     for (tensor::EmptyOp empty :
          loopc::collectOps<tensor::EmptyOp>(getOperation())) {
@@ -309,6 +344,27 @@ struct BufferPrivatizeEmpty
     if (reportWork)
       getOperation().emitRemark() << work << " values followed";
     getOperation().walk(keepNeighbours);
+  }
+
+  /// What is put together of parts that a loop computes and of others, which it
+  /// does not change: in each iteration these are written again, which takes
+  /// less than a copy of all that was put together before the loop.
+  void privatizeParts() {
+    auto parts = loopc::collectOps(getOperation(), [](Operation *op) {
+      return findDestination(op) && isPartlyWritten(op->getResult(0));
+    });
+    // Those that are written last come first: what they go into is then theirs.
+    for (Operation *part : llvm::reverse(parts)) {
+      for (OpOperand &use :
+           llvm::make_early_inc_range(part->getResult(0).getUses())) {
+        if (!isWrittenOver(use) || !isInLoopBehind(part, use.getOwner()))
+          continue;
+        OpBuilder b(use.getOwner());
+        use.set(b.clone(*part)->getResult(0));
+      }
+      if (part->use_empty())
+        part->erase();
+    }
   }
 
   /// What sums begin with, or what is padded, is written over: a fill for each

@@ -601,7 +601,8 @@ struct TensorFuseElementwise
           << compared + asked << " operations compared, bodies of "
           << affected.getNumCounted() << " looked at";
     if (!forKernels)
-      numSplit += splitPieces(rewriter, getOperation());
+      numSplit += splitPieces(rewriter, getOperation()) +
+                  splitOpenPieces(rewriter, getOperation());
     RewritePatternSet cleanup(context);
     linalg::populateEraseUnusedOperandsAndResultsPatterns(cleanup);
     if (failed(applyPatternsGreedily(getOperation(), std::move(cleanup),

@@ -12,6 +12,7 @@
 #define LOOPC_LIB_TENSOR_FUSIONSTEPS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace loopc {
@@ -69,6 +70,23 @@ void populateSimplifyGenerics(mlir::RewritePatternSet &patterns);
 /// So it is where nearly all elements are in one piece. Returns how many
 /// operations were split.
 unsigned splitPieces(mlir::IRRewriter &rewriter, mlir::func::FuncOp function);
+
+/// The same in loops where only a run knows how long an axis is. Which part of
+/// an operand a piece lies in, the run finds out:
+///
+///     %r = insert %x[%k:n] at 0, %x[0:%k] at n - %k
+///     ->  %o = select(begin of the piece >= n - %k, begin - (n - %k), begin +
+///     %k)
+///         piece of %y = generic ins(piece of %x, %x[%o:%o + size of the
+///         piece])
+unsigned splitOpenPieces(mlir::IRRewriter &rewriter,
+                         mlir::func::FuncOp function);
+
+/// The numbers of iterations in `part`, a piece of what begins at `begins`, are
+/// those of the whole.
+void countIterationsFrom(mlir::IRRewriter &rewriter,
+                         mlir::linalg::GenericOp part,
+                         mlir::ArrayRef<mlir::OpFoldResult> begins);
 
 /// Patterns that leave no loop along a last axis of two to four elements, of
 /// which most of a vector would be empty: neither where it is reduced, nor

@@ -14,6 +14,7 @@
 
 #include "FusionSteps.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -28,8 +29,8 @@ using namespace loopc;
 static constexpr size_t kMaxPieces = 9;
 /// Operations of all pieces together: code has its price, too.
 static constexpr size_t kMaxOperations = 512;
-/// Fewer elements are copied in no time.
-static constexpr int64_t kMinElements = 512;
+/// Fewer elements are in registers.
+static constexpr int64_t kMinElements = 65;
 
 namespace {
 /// Where a piece begins and ends along an axis; the whole of an open one.
@@ -55,6 +56,7 @@ private:
   Piece pieceOf(OpOperand &operand, const Piece &piece);
   Value sliceOf(Value value, Piece piece);
   Value takeSlice(Value value, const Piece &piece);
+  Value placeOf(OpOperand &init, Value result, const Piece &piece);
   void emit(const Piece &piece, SmallVectorImpl<Value> &results);
 
   IRRewriter &rewriter;
@@ -65,6 +67,22 @@ private:
   SmallVector<Piece> pieces;
 };
 } // namespace
+
+void loopc::countIterationsFrom(IRRewriter &rewriter, linalg::GenericOp part,
+                                ArrayRef<OpFoldResult> begins) {
+  OpBuilder::InsertionGuard guard(rewriter);
+  for (auto number :
+       llvm::make_early_inc_range(part.getBody()->getOps<linalg::IndexOp>())) {
+    OpFoldResult begin = begins[number.getDim()];
+    if (isConstantIntValue(begin, 0))
+      continue;
+    rewriter.setInsertionPointAfter(number);
+    Location loc = number.getLoc();
+    Value first = getValueOrCreateConstantIndexOp(rewriter, loc, begin);
+    auto sum = arith::AddIOp::create(rewriter, loc, number, first);
+    rewriter.replaceAllUsesExcept(number, sum, sum);
+  }
+}
 
 /// True if `insert` puts all of a tensor of the same rank at a known place, and
 /// has open axes as a whole.
@@ -91,7 +109,6 @@ static bool isOfKnownPlace(tensor::InsertSliceOp insert) {
 bool PieceSplitting::isSupported() {
   return op.hasPureTensorSemantics() &&
          op.getNumParallelLoops() == op.getNumLoops() &&
-         !op.hasIndexSemantics() &&
          llvm::all_of(op->getOpOperands(),
                       [&](OpOperand &operand) {
                         AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -229,6 +246,23 @@ Value PieceSplitting::takeSlice(Value value, const Piece &piece) {
                                         strides);
 }
 
+/// Where `piece` of what `init` becomes is computed: nowhere yet, if nothing is
+/// read there. What other pieces have written may leave a loop, and would have
+/// to stay as it is.
+Value PieceSplitting::placeOf(OpOperand &init, Value result,
+                              const Piece &piece) {
+  Piece own = pieceOf(init, piece);
+  if (!init.get().getDefiningOp<tensor::EmptyOp>())
+    return takeSlice(result, own);
+  SmallVector<OpFoldResult> sizes;
+  for (auto [axis, at] : llvm::enumerate(own))
+    sizes.push_back(
+        at.isWhole() ? tensor::getMixedSize(rewriter, op.getLoc(), result, axis)
+                     : rewriter.getIndexAttr(at.end - at.begin));
+  return tensor::EmptyOp::create(rewriter, op.getLoc(), sizes,
+                                 getElementTypeOrSelf(result.getType()));
+}
+
 /// Computes `piece` into `results`.
 void PieceSplitting::emit(const Piece &piece, SmallVectorImpl<Value> &results) {
   Location loc = op.getLoc();
@@ -241,8 +275,7 @@ void PieceSplitting::emit(const Piece &piece, SmallVectorImpl<Value> &results) {
                            : value);
   }
   for (auto [k, result] : llvm::enumerate(results)) {
-    operands.push_back(
-        takeSlice(result, pieceOf(*op.getDpsInitOperand(k), piece)));
+    operands.push_back(placeOf(*op.getDpsInitOperand(k), result, piece));
     types.push_back(operands.back().getType());
   }
   Operation *part = rewriter.cloneWithoutRegions(*op);
@@ -251,6 +284,10 @@ void PieceSplitting::emit(const Piece &piece, SmallVectorImpl<Value> &results) {
     result.setType(type);
   rewriter.cloneRegionBefore(op.getRegion(), part->getRegion(0),
                              part->getRegion(0).begin());
+  auto begins = llvm::map_to_vector(piece, [&](Interval at) -> OpFoldResult {
+    return rewriter.getIndexAttr(at.begin);
+  });
+  countIterationsFrom(rewriter, cast<linalg::GenericOp>(part), begins);
   for (auto [k, result] : llvm::enumerate(results)) {
     SmallVector<OpFoldResult> offsets, sizes,
         strides(op.getNumLoops(), rewriter.getIndexAttr(1));

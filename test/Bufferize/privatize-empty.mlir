@@ -45,6 +45,39 @@ func.func @fill_in_loop(%n: i64, %x: tensor<6xf32>) -> tensor<6xf32> {
   return %r : tensor<6xf32>
 }
 
+// And what is partly written before a loop: the part is written again.
+// CHECK-LABEL: func @part_in_loop(
+func.func @part_in_loop(%n: i64, %x: tensor<6xf32>, %one: tensor<1xf32>) -> tensor<6xf32> {
+  // CHECK-NOT: tensor.insert_slice
+  // CHECK: loop.loop
+  // CHECK: %[[E:.*]] = tensor.empty
+  // CHECK: %[[P:.*]] = tensor.insert_slice %{{.*}} into %[[E]][0]
+  // CHECK: tensor.insert_slice {{.*}} into %[[P]][1]
+  %e = tensor.empty() : tensor<6xf32>
+  %p = tensor.insert_slice %one into %e[0] [1] [1] : tensor<1xf32> into tensor<6xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x : tensor<6xf32>) {
+    %s = tensor.extract_slice %a[0] [5] [1] : tensor<6xf32> to tensor<5xf32>
+    %b = tensor.insert_slice %s into %p[1] [5] [1] : tensor<5xf32> into tensor<6xf32>
+    loop.yield while(%c : i1) carried(%b : tensor<6xf32>)
+  }
+  return %r : tensor<6xf32>
+}
+
+// What is an input in part is copied: that takes no more.
+// CHECK-LABEL: func @input_in_loop(
+func.func @input_in_loop(%n: i64, %x: tensor<6xf32>, %one: tensor<1xf32>) -> tensor<6xf32> {
+  // CHECK: %[[P:.*]] = tensor.insert_slice
+  // CHECK: loop.loop
+  // CHECK: tensor.insert_slice {{.*}} into %[[P]][1]
+  %p = tensor.insert_slice %one into %x[0] [1] [1] : tensor<1xf32> into tensor<6xf32>
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x : tensor<6xf32>) {
+    %s = tensor.extract_slice %a[0] [4] [1] : tensor<6xf32> to tensor<4xf32>
+    %b = tensor.insert_slice %s into %p[1] [4] [1] : tensor<4xf32> into tensor<6xf32>
+    loop.yield while(%c : i1) carried(%b : tensor<6xf32>)
+  }
+  return %r : tensor<6xf32>
+}
+
 // memref.collapse_shape has no type for a group of 0 and an unknown extent.
 // CHECK-LABEL: func @empty_collapse(
 // CHECK-SAME: %[[X:.*]]: tensor<0x?x?xf32>

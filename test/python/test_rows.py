@@ -195,3 +195,70 @@ def test_rows_in_turn(name: str, shape: tuple[int, ...], declared: str) -> None:
     with np.errstate(all="ignore"):
         expected = reference.run(model, {"x": x})
     np.testing.assert_allclose(got[0], expected[0], rtol=2e-5, atol=2e-6)
+
+
+COMPARED = """<ir_version: 10, opset_import: ["": 22]>
+g ({type}[{rows}, {extent}] x, int64 bound, {type} other) => ({type}[{rows}, {extent}] y, bool[{extent}] m)
+    <int64 none = {{0}}, int64 one = {{1}}, int64[1] axis = {{1}}> {{
+  shape = Shape <start = 1, end = 2> (x)
+  size = Squeeze(shape)
+  numbers = Range(none, size, one)
+  m = {op}({operands})
+  y = Where(m, x, other)
+}}
+"""
+
+
+@pytest.mark.parametrize("op", ["Greater", "Less", "GreaterOrEqual", "LessOrEqual", "Equal"])
+@pytest.mark.parametrize("kind", ["float", "double", "uint8"])
+@pytest.mark.parametrize("extent", ["1", "7", "64", "100", "N"])
+def test_numbers_of_elements_are_compared(op, kind, extent):
+    """With what is the same for all of them, however far away that is."""
+    compare = {
+        "Greater": np.greater, "Less": np.less, "GreaterOrEqual": np.greater_equal,
+        "LessOrEqual": np.less_equal, "Equal": np.equal,
+    }[op]  # fmt: skip
+    dtype = {"float": np.float32, "double": np.float64, "uint8": np.uint8}[kind]
+    sizes = [int(extent)] if extent != "N" else [1, 3, 16, 33, 200]
+    for operands in ("numbers, bound", "bound, numbers"):
+        text = COMPARED.format(type=kind, rows=3, extent=extent, op=op, operands=operands)
+        session = loopc.InferenceSession(onnx.parser.parse_model(text))
+        for size in sizes:
+            x = (np.arange(3 * size).reshape(3, size) % 250).astype(dtype)
+            numbers = np.arange(size)
+            for bound in (0, 1, size // 2, size - 1, size, -1, -100, 2**40, 2**63 - 1, -(2**63)):
+                at = np.array(bound, np.int64)
+                feeds = {"x": x, "bound": at, "other": np.array(251, dtype)}
+                y, m = session.run(None, feeds)
+                expected = (
+                    compare(numbers, at) if operands == "numbers, bound" else compare(at, numbers)
+                )
+                np.testing.assert_array_equal(m, expected)
+                np.testing.assert_array_equal(y, np.where(expected, x, dtype(251)))
+
+
+TURNED = """<ir_version: 10, opset_import: ["": 22]>
+g (float[{extent}] x, int64 from) => (float[{extent}] y) <int64 none = {{0}}, int64 one = {{1}}, float zero = {{0.0}}> {{
+  shape = Shape(x)
+  size = Squeeze(shape)
+  numbers = Range(none, size, one)
+  at = Sub(from, numbers)
+  bounded = Max(at, none)
+  last = Sub(size, one)
+  held = Min(bounded, last)
+  found = Gather(x, held)
+  y = Add(found, x)
+}}
+"""
+
+
+@pytest.mark.parametrize("extent", ["1", "16", "48", "50", "N"])
+def test_elements_are_read_backwards(extent):
+    """From a place that the run tells, and held at both ends."""
+    session = loopc.InferenceSession(onnx.parser.parse_model(TURNED.format(extent=extent)))
+    for size in [int(extent)] if extent != "N" else [1, 2, 16, 40, 129]:
+        x = np.random.default_rng(size).normal(size=size).astype(np.float32)
+        for start in (0, 1, size // 2, size - 1, size, size + 20, 2 * size, -5, 10_000):
+            (y,) = session.run(None, {"x": x, "from": np.array(start)})
+            held = np.clip(start - np.arange(size), 0, size - 1)
+            np.testing.assert_array_equal(y, x[held] + x)

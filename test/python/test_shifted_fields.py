@@ -55,3 +55,78 @@ def test_values(shape: tuple[int, int], declared: str) -> None:
     for trips in (0, 1, 4):
         (y,) = session.run(None, {"x": x, "n": np.array(trips)})
         np.testing.assert_allclose(y, expect(x, trips), rtol=1e-6, atol=1e-7)
+
+
+LINE = """<ir_version: 10, opset_import: ["": 22]>
+g (float[{extent}] x, int64 n) => (float[{extent}] y)
+    <int64[1] zero = {{0}}, int64[1] one = {{1}}, int64[1] last = {{-1}}, int64[1] end = {{1000000}}> {{
+  y = Loop <body = b (int64 i, bool k, float[{extent}] u) => (bool k2, float[{extent}] w)
+      <float part = {{0.25}}> {{
+    k2 = Identity(k)
+    a = Slice(u, last, end, zero)
+    b = Slice(u, zero, last, zero)
+    right = Concat <axis = 0> (a, b)
+    c = Slice(u, one, end, zero)
+    d = Slice(u, zero, one, zero)
+    left = Concat <axis = 0> (c, d)
+    s = Add(right, left)
+    t = Sub(u, s)
+    w = Mul(t, part)
+  }}> (n, "", x)
+}}
+"""
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 16, 17, 100, 1000])
+@pytest.mark.parametrize("extent", ["fixed", "N"])
+def test_line_that_wraps_around(length: int, extent: str) -> None:
+    """Both cuts are where only the run knows; for two elements they are one."""
+    session = loopc.InferenceSession(
+        onnx.parser.parse_model(LINE.format(extent=length if extent == "fixed" else extent))
+    )
+    x = np.random.default_rng(length).normal(size=length).astype(np.float32)
+    counts = set()
+    for trips in (0, 1, 5, 50):
+        (y,) = session.run(None, {"x": x, "n": np.array(trips)})
+        counts.add(session.last_run_statistics.allocations)
+        expected = x
+        for _ in range(trips):
+            neighbours = np.roll(expected, 1) + np.roll(expected, -1)
+            expected = (expected - neighbours) * np.float32(0.25)
+        np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-7)
+    assert len(counts) == 1
+
+
+COUNTED = """<ir_version: 10, opset_import: ["": 22]>
+g (int64[{extent}] x, int64 n) => (int64[{extent}] y)
+    <int64[1] zero = {{0}}, int64[1] last = {{-1}}, int64 none = {{0}}, int64 one = {{1}}, int64[1] first = {{7}}> {{
+  y = Loop <body = b (int64 i, bool k, int64[{extent}] u) => (bool k2, int64[{extent}] w) {{
+    k2 = Identity(k)
+    rest = Slice(u, zero, last, zero)
+    shifted = Concat <axis = 0> (first, rest)
+    shape = Shape(u)
+    size = Squeeze(shape)
+    place = Range(none, size, one)
+    is_behind = Greater(place, i)
+    more = Add(shifted, place)
+    w = Where(is_behind, more, u)
+  }}> (n, "", x)
+}}
+"""
+
+
+@pytest.mark.parametrize("length", [1, 2, 64, 65, 129, 513])
+@pytest.mark.parametrize("extent", ["fixed", "N"])
+def test_shifts_beside_numbers_of_elements(length: int, extent: str) -> None:
+    """What is put in front is the same in each iteration, and no more of the field is copied."""
+    session = loopc.InferenceSession(
+        onnx.parser.parse_model(COUNTED.format(extent=length if extent == "fixed" else extent))
+    )
+    x = np.arange(length) * 3
+    for trips in (0, 1, 4):
+        (y,) = session.run(None, {"x": x, "n": np.array(trips)})
+        expected, place = x, np.arange(length)
+        for i in range(trips):
+            shifted = np.concatenate([[7], expected[:-1]])
+            expected = np.where(place > i, shifted + place, expected)
+        np.testing.assert_array_equal(y, expected)

@@ -50,7 +50,9 @@ def BufferPrivatizeEmpty
   let summary = "give every user of a tensor.empty its own";
   let description = [{
     CSE and hoisting share what is only a place for a result; shared, it would
-    have to be copied when it is bufferized.
+    have to be copied when it is bufferized. The same is true of a place that is
+    partly written before a loop and for the rest in each iteration: the
+    iterations write that part again, which is less than a copy of all.
 
     A tensor.collapse_shape that merges an extent of 0 with one that is not known
     gives way to a tensor.empty, too: MLIR's memref.collapse_shape has no type

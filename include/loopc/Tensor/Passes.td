@@ -96,7 +96,8 @@ def TensorFuseElementwise
 
     What reads shifted fields, which are put together of two slices or of a slice
     and a padding, is split into pieces that read the fields themselves, where
-    nearly all elements are in one piece.
+    nearly all elements are in one piece. In loops this is done along open axes,
+    too: where both parts are slices of one tensor, a run chooses the offset.
   }];
   let options = [
     Option<"reportWork", "report-work", "bool", "false",

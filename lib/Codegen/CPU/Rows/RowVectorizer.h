@@ -50,8 +50,10 @@ private:
   mlir::Value read(mlir::memref::LoadOp load, const mlir::IRMapping &mapping,
                    mlir::ValueRange at, mlir::Value mask);
   mlir::Value gatherOrLoad(mlir::memref::LoadOp load, mlir::ValueRange place,
-                           mlir::Value apart, mlir::ValueRange at,
-                           mlir::Value mask);
+                           mlir::Value apart, int direction,
+                           mlir::ValueRange at, mlir::Value mask);
+  mlir::Value compareLanes(mlir::arith::CmpIOp compare, unsigned number,
+                           mlir::ValueRange at);
   mlir::Value readOneOrRow(mlir::Value buffer, mlir::ValueRange place,
                            mlir::Value condition, bool isOneIfTrue,
                            mlir::Value mask);

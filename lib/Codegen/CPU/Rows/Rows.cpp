@@ -41,11 +41,13 @@ bool loopc::isVectorDivision(Operation *op) {
          !matchPattern(op->getOperand(1), m_Constant());
 }
 
-/// What finds the places that the body of `op` reads from.
+/// What finds the places that the body of `op` reads from, and what numbers of
+/// elements are compared with.
 static llvm::SmallPtrSet<Value, 8> findPlaces(linalg::GenericOp op) {
   llvm::SmallPtrSet<Value, 8> places;
   for (Operation &inner : llvm::reverse(*op.getBody()))
     if (isa<memref::LoadOp>(inner) ||
+        findComparedNumber(inner, op, op.getNumLoops() - 1) ||
         (inner.getNumResults() == 1 && places.contains(inner.getResult(0))))
       places.insert_range(inner.getOperands());
   return places;
@@ -166,8 +168,38 @@ static Value withoutWrap(Value value) {
   return isWrap ? from : value;
 }
 
-/// Numbers that count up by one along `dim`, but where they meet a bound.
-static bool isBounded(Value value, linalg::GenericOp op, unsigned dim) {
+/// 1 for numbers that count up by one along `dim`, but where they meet a bound,
+/// -1 for those that count down, 0 for others.
+static int findDirection(Value value, linalg::GenericOp op, unsigned dim) {
+  Operation *made = value.getDefiningOp();
+  if (auto number = dyn_cast_if_present<linalg::IndexOp>(made))
+    return number.getDim() == dim ? 1 : 0;
+  if (!made || made->getBlock() != op.getBody() ||
+      !isWideInteger(value.getType()))
+    return 0;
+  if (isa<arith::IndexCastOp>(made))
+    return findDirection(made->getOperand(0), op, dim);
+  if (!isa<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp>(made))
+    return 0;
+  Value first = made->getOperand(0), second = made->getOperand(1);
+  int sign = 1;
+  if (!variesAlong(first, op, dim)) {
+    std::swap(first, second);
+    sign = isa<arith::SubIOp>(made) ? -1 : 1;
+  }
+  return variesAlong(second, op, dim) ? 0
+                                      : sign * findDirection(first, op, dim);
+}
+
+int loopc::findBoundedDirection(Value value, linalg::GenericOp op,
+                                unsigned dim) {
+  return findDirection(withoutWrap(value), op, dim);
+}
+
+/// True for the number of the element along `dim`, or one that is more or less
+/// by a constant: extents are far from where numbers would wrap around.
+static bool isPlainNumber(Value value, linalg::GenericOp op, unsigned dim) {
+  constexpr int64_t kMost = int64_t(1) << 32;
   Operation *made = value.getDefiningOp();
   if (auto number = dyn_cast_if_present<linalg::IndexOp>(made))
     return number.getDim() == dim;
@@ -175,17 +207,26 @@ static bool isBounded(Value value, linalg::GenericOp op, unsigned dim) {
       !isWideInteger(value.getType()))
     return false;
   if (isa<arith::IndexCastOp>(made))
-    return isBounded(made->getOperand(0), op, dim);
-  if (!isa<arith::AddIOp, arith::SubIOp, arith::MaxSIOp, arith::MinSIOp>(made))
+    return isPlainNumber(made->getOperand(0), op, dim);
+  if (!isa<arith::AddIOp, arith::SubIOp>(made))
     return false;
-  Value first = made->getOperand(0), second = made->getOperand(1);
-  if (!isa<arith::SubIOp>(made) && !variesAlong(first, op, dim))
-    std::swap(first, second);
-  return !variesAlong(second, op, dim) && isBounded(first, op, dim);
+  std::optional<int64_t> by = getConstantIntValue(made->getOperand(1));
+  return by && *by <= kMost && *by >= -kMost &&
+         isPlainNumber(made->getOperand(0), op, dim);
 }
 
-bool loopc::isBoundedNumber(Value value, linalg::GenericOp op, unsigned dim) {
-  return isBounded(withoutWrap(value), op, dim);
+std::optional<unsigned> loopc::findComparedNumber(Operation &compare,
+                                                  linalg::GenericOp op,
+                                                  unsigned dim) {
+  auto comparison = dyn_cast<arith::CmpIOp>(compare);
+  if (!comparison || comparison.getPredicate() >= arith::CmpIPredicate::ult ||
+      !isWideInteger(comparison.getLhs().getType()))
+    return std::nullopt;
+  for (unsigned k : {0, 1})
+    if (isPlainNumber(comparison->getOperand(k), op, dim) &&
+        !variesAlong(comparison->getOperand(1 - k), op, dim))
+      return k;
+  return std::nullopt;
 }
 
 int64_t loopc::repeatsAlong(Value value, linalg::GenericOp op, unsigned dim) {

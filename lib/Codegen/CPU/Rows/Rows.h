@@ -65,11 +65,19 @@ bool isNumberAlong(mlir::Value value, mlir::linalg::GenericOp op, unsigned dim);
 mlir::Value findOnePlace(mlir::Value value, mlir::linalg::GenericOp op,
                          unsigned dim, bool &isOneIfTrue);
 
-/// True if `value`, an index in the body of `op`, counts up by one along axis
+/// 1 if `value`, an index in the body of `op`, counts up by one along axis
 /// `dim`, but where it meets a bound or goes on at the other end of an axis: it
-/// has come as far as it was counted only where it met none.
-bool isBoundedNumber(mlir::Value value, mlir::linalg::GenericOp op,
-                     unsigned dim);
+/// has come as far as it was counted only where it met none. -1 if it counts
+/// down so, 0 for other values.
+int findBoundedDirection(mlir::Value value, mlir::linalg::GenericOp op,
+                         unsigned dim);
+
+/// Which operand of `compare`, in the body of `op`, is the number of the
+/// element along axis `dim`, if that is compared with what does not vary along
+/// it: of a vector, its lanes are compared with how far both are apart.
+std::optional<unsigned> findComparedNumber(mlir::Operation &compare,
+                                           mlir::linalg::GenericOp op,
+                                           unsigned dim);
 
 /// How many elements along axis `dim` have the same number, a power of two, if
 /// `value`, an index in the body of `op`, is that of the element divided by it;

@@ -102,8 +102,12 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
       place.push_back(numberOf(value, at, known));
     }
   }
-  if (apart && isBoundedNumber(load.getIndices().back(), op, last))
-    return gatherOrLoad(load, place, apart, at, mask);
+  int direction =
+      apart ? findBoundedDirection(load.getIndices().back(), op, last) : 0;
+  // Of numbers that count down the last ones would have to change places by as
+  // many as there are.
+  if (direction > 0 || (direction < 0 && !mask))
+    return gatherOrLoad(load, place, apart, direction, at, mask);
   if (apart)
     return gatherLanes(b, load.getMemRef(), place, apart, mask, plan.lanes);
   if (!variesAlong(load.getResult(), op, last))
@@ -116,11 +120,12 @@ Value RowVectorizer::read(memref::LoadOp load, const IRMapping &mapping,
   return loadLanes(b, load.getMemRef(), place, mask, plan.lanes);
 }
 
-/// What `load` reads at places that count up by one but where they meet a
-/// bound, or begin again: neighbours in most vectors, which those are whose
-/// last place is as far from the first as there are lanes.
+/// What `load` reads at places that count up, or down, by one but where they
+/// meet a bound, or begin again: neighbours in most vectors, which those are
+/// whose last place is as far from the first as there are lanes.
 Value RowVectorizer::gatherOrLoad(memref::LoadOp load, ValueRange place,
-                                  Value apart, ValueRange at, Value mask) {
+                                  Value apart, int direction, ValueRange at,
+                                  Value mask) {
   Value value = load.getIndices().back();
   Value distance = index(plan.lanes - 1);
   if (mask)
@@ -130,16 +135,22 @@ Value RowVectorizer::gatherOrLoad(memref::LoadOp load, ValueRange place,
   end[last] = b.createOrFold<arith::AddIOp>(end[last], distance);
   IRMapping knownFirst, knownLast;
   Value first = numberOf(value, at, knownFirst);
-  Value across =
-      b.createOrFold<arith::SubIOp>(numberOf(value, end, knownLast), first);
+  Value other = numberOf(value, end, knownLast);
+  if (direction < 0)
+    std::swap(first, other);
+  Value across = b.createOrFold<arith::SubIOp>(other, first);
   Value areNeighbours =
       b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, across, distance);
   auto row = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder in(loc, builder);
     SmallVector<Value> from(place);
     from.back() = first;
-    scf::YieldOp::create(
-        in, loadLanes(in, load.getMemRef(), from, mask, plan.lanes));
+    Value lanes = loadLanes(in, load.getMemRef(), from, mask, plan.lanes);
+    if (direction < 0)
+      lanes = vector::ShuffleOp::create(
+          in, lanes, lanes,
+          llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, plan.lanes))));
+    scf::YieldOp::create(in, lanes);
   };
   auto gather = [&](OpBuilder &builder, Location loc) {
     ImplicitLocOpBuilder in(loc, builder);
@@ -147,6 +158,42 @@ Value RowVectorizer::gatherOrLoad(memref::LoadOp load, ValueRange place,
         in, gatherLanes(in, load.getMemRef(), place, apart, mask, plan.lanes));
   };
   return scf::IfOp::create(b, areNeighbours, row, gather).getResult(0);
+}
+
+/// `compare` of the number of the element, its operand `number`, and of what is
+/// the same in the row: the lanes of a vector are compared with how far both
+/// are apart, at most by a vector.
+Value RowVectorizer::compareLanes(arith::CmpIOp compare, unsigned number,
+                                  ValueRange at) {
+  IRMapping known;
+  Value first = numberOf(compare->getOperand(number), at, known);
+  Value bound = numberOf(compare->getOperand(1 - number), at, known);
+  Type type = bound.getType();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  };
+  // What is not below it is as far above as an unsigned number says.
+  Value isBelow =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::slt, bound, first);
+  Value above = arith::MinUIOp::create(
+      b, arith::SubIOp::create(b, bound, first), constant(plan.lanes));
+  Value distance =
+      arith::SelectOp::create(b, isBelow, constant(-1), above).getResult();
+  Type narrow = b.getIntegerType(bitsOfVectorBody(op));
+  if (type.isIndex())
+    distance = arith::IndexCastOp::create(b, narrow, distance);
+  else if (type != narrow)
+    distance = arith::TruncIOp::create(b, narrow, distance);
+  Value apart = wide(distance);
+  auto each = llvm::map_to_vector(llvm::seq(plan.lanes),
+                                  [&](int64_t lane) -> Attribute {
+                                    return b.getIntegerAttr(narrow, lane);
+                                  });
+  Value lanes = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(cast<VectorType>(apart.getType()), each));
+  return arith::CmpIOp::create(b, compare.getPredicate(),
+                               number == 0 ? lanes : apart,
+                               number == 0 ? apart : lanes);
 }
 
 /// The neighbours of `buffer` from `place` on, or the element there for all of
@@ -214,6 +261,11 @@ SmallVector<Value> RowVectorizer::compute(IRMapping &mapping, ValueRange at,
     }
     if (auto load = dyn_cast<memref::LoadOp>(inner)) {
       mapping.map(load.getResult(), read(load, mapping, at, mask));
+      continue;
+    }
+    if (auto number = findComparedNumber(inner, op, last)) {
+      mapping.map(inner.getResult(0),
+                  compareLanes(cast<arith::CmpIOp>(inner), *number, at));
       continue;
     }
     mapping.map(
