@@ -209,6 +209,8 @@ static constexpr PassEntry kPasses[] = {
      "products with subnormal weights take no longer than others"},
     {"tensor-sink-expansions", PassUse::Rounding,
      "weights of few bits are not expanded in each run"},
+    {"tensor-tabulate-bytes", PassUse::SameBits,
+     "functions of a byte are looked up"},
     {"tensor-version-broadcasts", PassUse::Rounding,
      "operands that broadcast at run time are not copied out"},
     {"tensor-version-extents", PassUse::Rounding,

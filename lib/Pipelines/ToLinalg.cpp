@@ -196,6 +196,11 @@ void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
   functions.addPass(createTensorWidenFactors(),
                     "wants to see who reads a factor: fusing has left the "
                     "roundings to 16 bits that stay in memory");
+  if (options.gpu.chip.empty())
+    functions.addPass(createTensorTabulateBytes(),
+                      "functions of bytes are one operation, from what is read "
+                      "to what is stored; kernels compute faster than they "
+                      "look up");
   functions.addPass(
       createLoopGrowInPlace(),
       "behind fusing, which would take a view of a buffer with room for an "

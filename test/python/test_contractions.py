@@ -399,3 +399,17 @@ def test_sums_on_top_of_something(transposed: int, columns: int) -> None:
             (got,) = session.run(None, {"a": a})
             want = a.astype(np.float64) @ (w.T if transposed else w) + b
             _check(np.asarray(got), want, terms)
+
+
+@pytest.mark.parametrize("kind", ["float", "float16", "int32"])
+@pytest.mark.parametrize("cpu", [None, "x86-64-v3"])
+def test_few_rows_of_a_batch(kind: str, cpu: str | None) -> None:
+    # Tiles of eight, of four, of three and of two rows, and none that is left out.
+    weights = _values(TYPES[kind], 100, 70, seed=1)
+    text = f"({kind}[m, 100] x) => ({kind}[m, 70] y) {{ y = MatMul(x, w) }}"
+    options = {} if cpu is None else {"sess_options": loopc.SessionOptions(cpu=cpu)}
+    session = _session(text, {"w": weights}, **options)
+    for rows in range(1, 18):
+        x = _values(TYPES[kind], rows, 100, seed=rows)
+        want = x.astype(np.float64) @ weights.astype(np.float64)
+        _check(session.run(None, {"x": x})[0], want, 100)

@@ -329,3 +329,39 @@ def test_integers_that_are_moved(
     got = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": x})
     for actual, expected in zip(got, ReferenceEvaluator(model).run(None, {"x": x}), strict=True):
         np.testing.assert_array_equal(actual, expected)
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8], ids=name_of)
+@pytest.mark.parametrize("op", ["Sigmoid", "Tanh", "Exp", "Gelu"])
+def test_functions_of_bytes(op: str, dtype: Any, is_open: bool) -> None:
+    # Each byte, in rows that are no whole vectors: what is looked up is what is computed
+    # for the few bytes of a row.
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    every = np.arange(low, high + 1).astype(dtype)
+    x = np.resize(np.random.default_rng(0).permutation(np.tile(every, 5)), (41, 31))
+    constants = {"s": np.float32(0.04), "z": np.array(3, dtype), "t": np.float32(0.01)}
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["d"]),
+        helper.make_node(op, ["d"], ["e"]),
+        helper.make_node("QuantizeLinear", ["e", "t", "z"], ["y"]),
+    ]
+
+    def run(value: np.ndarray) -> np.ndarray:
+        shape = ["m", "n"] if is_open else value.shape
+        graph = helper.make_graph(
+            nodes,
+            "bytes",
+            [helper.make_tensor_value_info("x", element_type(dtype), shape)],
+            [helper.make_tensor_value_info("y", element_type(dtype), None)],
+            [onnx.numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items()],
+        )
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+        model.ir_version = 10
+        (got,) = loopc.InferenceSession(model.SerializeToString()).run(None, {"x": value})
+        return got
+
+    got = run(x)
+    with np.errstate(all="ignore"):
+        alone = np.concatenate([run(row[None]) for row in x[::8]])
+    np.testing.assert_array_equal(got[::8], alone)

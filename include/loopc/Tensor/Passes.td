@@ -139,6 +139,27 @@ def TensorWidenFactors
   let dependentDialects = ["::mlir::tensor::TensorDialect"];
 }
 
+def TensorTabulateBytes
+    : Pass<"tensor-tabulate-bytes", "::mlir::func::FuncOp"> {
+  let summary = "look up functions of a byte that are a byte";
+  let description = [{
+    An elementwise operation with elementary functions that makes a byte of a
+    byte, and of what is the same for all elements, is computed for each of the
+    256 bytes, and looked up for 1,024 elements and more, or for a number that
+    only the run knows if it is outside of loops:
+
+    ```mlir
+    %y = linalg.generic ins(%x : tensor<?xi8>) { f(%x) }
+    // becomes
+    %t = linalg.generic outs(%e : tensor<256xi8>) { f(linalg.index 0) }
+    %y = linalg.generic ins(%x : tensor<?xi8>) { tensor.extract %t[%x] }
+    ```
+  }];
+  let statistics = [Statistic<"numTabulated", "tabulated",
+                              "operations that look up their results">];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def TensorVersionBroadcasts
     : Pass<"tensor-version-broadcasts", "::mlir::func::FuncOp"> {
   let summary = "broadcast at run time without copies";

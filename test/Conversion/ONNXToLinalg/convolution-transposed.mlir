@@ -31,8 +31,12 @@ func.func @uneven(%x: tensor<1x16x7xf32>, %w: tensor<16x8x8xf32>) -> tensor<1x8x
 // -----
 
 // Vectors of few channels run along positions, so that those of a phase stay
-// neighbours until the phases are put in order.
+// neighbours until the phases are put in order. The image is padded once for
+// all of them.
 // CHECK-LABEL: @few_channels
+// CHECK-SAME: %[[X:.*]]: tensor<1x16x?x?xf32> {{.*}}, %{{.*}}: tensor<16x8x3x3xf32>
+// CHECK: %[[PADDED:.*]] = tensor.insert_slice %[[X]] into
+// CHECK-NOT: %[[X]] into
 // CHECK-COUNT-4: linalg.generic {{.*}}"reduction"
 // CHECK-NOT: tensor.insert_slice {{.*}} [1, 1, 2, 2]
 // CHECK: return

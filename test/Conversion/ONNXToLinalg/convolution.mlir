@@ -154,6 +154,19 @@ func.func @large_windows(%x: tensor<1x64x64x64xf32>) -> tensor<1x64x8x8xf32> {
 
 // -----
 
+// Whole rows as well where either order reads as much of a window: of a small
+// image there are fewer of them then.
+// CHECK-LABEL: @small_image
+// CHECK-SAME: %[[X:.*]]: tensor<1x64x9x9xf32>
+// CHECK: %[[ROWS:.*]] = linalg.generic {{.*}} ins(%[[X]], {{.*}} outs(%{{.*}} : tensor<1x64x3x9xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[ROWS]], {{.*}} outs(%{{.*}} : tensor<1x64x3x3xf32>)
+func.func @small_image(%x: tensor<1x64x9x9xf32>) -> tensor<1x64x3x3xf32> {
+  %y = onnx.node "MaxPool"(%x) since 22 {kernel_shape = array<i64: 7, 7>} : (tensor<1x64x9x9xf32>) -> tensor<1x64x3x3xf32>
+  return %y : tensor<1x64x3x3xf32>
+}
+
+// -----
+
 // A window that is all of the image is one row: where that is known, and where
 // it turns out to be so.
 // CHECK-LABEL: @whole_image

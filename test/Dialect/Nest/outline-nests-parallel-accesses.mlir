@@ -60,3 +60,22 @@ func.func @others(%x: memref<?xf32>, %at: memref<?xi64>, %y: memref<?xf32>, %n: 
   memref.dealloc %own : memref<1xi64>
   return
 }
+
+// -----
+
+// Of what LLVM shall make no vectors nothing is said, and that it stays said.
+// CHECK: #[[SCALAR:.*]] = #llvm.loop_annotation<vectorize = {{.*}}>
+// CHECK-NOT: access_group
+// CHECK-LABEL: func.func @scalar(
+// CHECK: llvm.loop_annotation = #[[SCALAR]]
+func.func @scalar(%x: memref<?xi8>, %at: memref<?xi8>, %y: memref<?xi8>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %k = memref.load %at[%i] : memref<?xi8>
+    %j = arith.index_castui %k : i8 to index
+    %v = memref.load %x[%j] : memref<?xi8>
+    memref.store %v, %y[%i] : memref<?xi8>
+  } {llvm.loop_annotation = #llvm.loop_annotation<vectorize = <disable = true>>, loopc.parallel}
+  return
+}

@@ -145,6 +145,7 @@ private:
           llvm::function_ref<void(int64_t, llvm::ArrayRef<mlir::Value>)> body);
   /// How far whole steps of `most` along `dim` reach.
   mlir::Value wholeSteps(unsigned dim, int64_t most);
+  mlir::Value wholeRest(mlir::Value whole, mlir::Value size, int64_t rows);
   using SumBody =
       llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>;
   llvm::SmallVector<mlir::Value> sumOver(unsigned dim, mlir::Value from,

@@ -117,14 +117,38 @@ void ContractionEmitter::inSteps(
   int64_t half = repeatsLast     ? most
                  : dim == rowDim ? plan.restRows(*version)
                                  : llvm::divideCeil(most, 2);
+  AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  if (dim == rowDim && version->lessRows) {
+    auto exactly = [&](int64_t rows, Value end) {
+      loopOver(dim, whole, end, rows, [&] { body(rows, {}); });
+      whole = end;
+      half = rows - 1;
+    };
+    exactly(half, wholeRest(whole, size, half));
+    // One row alone is done as two: its sums would wait for each other.
+    if (half > 2)
+      exactly(half, apply(d0 + (d1 - d0).floorDiv(half) * half, {whole, size}));
+  }
   loopOver(dim, whole, size, half, [&] {
-    AffineExpr d0 = b.getAffineDimExpr(0);
     Value last = apply(d0 - 1, size);
     SmallVector<Value> places{at[dim]};
     for (int64_t k : llvm::seq<int64_t>(1, half))
       places.push_back(arith::MinSIOp::create(b, apply(d0 + k, at[dim]), last));
     body(half, places);
   });
+}
+
+/// Where the tile of `rows` rows ends that is behind the last whole tile, which
+/// ends at `whole`, if tiles of one row less leave a row behind it.
+Value ContractionEmitter::wholeRest(Value whole, Value size, int64_t rows) {
+  AffineExpr d0 = b.getAffineDimExpr(0), d1 = b.getAffineDimExpr(1);
+  Value rest = apply(d1 - d0, {whole, size});
+  Value isEnough =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sge, rest, index(rows));
+  Value leavesOne = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::eq, apply(d0 % (rows - 1), {rest}), index(1));
+  Value has = arith::AndIOp::create(b, isEnough, leavesOne);
+  return arith::SelectOp::create(b, has, apply(d0 + rows, {whole}), whole);
 }
 
 Value ContractionEmitter::wholeSteps(unsigned dim, int64_t most) {

@@ -26,6 +26,9 @@ inline constexpr int64_t kFewLongColumns = 8, kLongColumn = 32;
 /// Rows of the tiles for which strips and blocks of rows are made.
 inline constexpr int64_t kTileRowsOfMany = 4;
 
+/// More rows make tiles no better.
+inline constexpr int64_t kManyRowsOfTiles = 32;
+
 /// What is done with the columns behind the last whole tile.
 enum class ColumnRest {
   None,        ///< there are none
@@ -55,6 +58,10 @@ struct RowsPlan {
   /// Rows of the last tile beyond the end are the last row again, so that it is
   /// like all others.
   bool repeatsLastRow = false;
+  /// Rows of the tiles behind the last whole one, of an unknown number of rows.
+  /// The first of them has one more where no row is then done twice, the last
+  /// one less. 0: all are tiles of restRows().
+  int64_t lessRows = 0;
 };
 
 /// What the sums begin with, in the place of what the result holds. What writes
@@ -113,6 +120,9 @@ struct ContractionPlan {
   llvm::SmallVector<mlir::Value, 2> terms = {};
   /// All rows are done for some columns before the next columns.
   bool areColumnsOutside = false;
+  /// Columns share nothing of a row, which has vectors of its own: one filter a
+  /// channel.
+  bool isFilter = false;
   /// The last loop over the sum is written out.
   bool isSumWrittenOut = false;
   /// Of an unknown number of rows fewer than this are done by the first
@@ -141,7 +151,7 @@ struct ContractionPlan {
   }
   /// Rows of the tiles behind the last whole one of `version`, where only the
   /// run knows how many there are: half as many, or so few that their sums are
-  /// enough to be under way.
+  /// enough to be under way. The largest of them, where they have lessRows.
   int64_t restRows(const RowsPlan &version) const;
   /// How many tiles a block of rows has.
   int64_t rowTiles() const;

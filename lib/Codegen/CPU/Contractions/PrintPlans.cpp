@@ -57,6 +57,8 @@ static void print(raw_ostream &os, const RowsPlan &rows) {
        << rows.sumBlock;
   if (rows.rowBlock)
     os << " row-block=" << rows.rowBlock;
+  if (rows.lessRows)
+    os << " rest-rows=" << rows.lessRows + 1 << ',' << rows.lessRows;
   if (rows.usesStrip)
     os << " strip";
   switch (rows.rest) {

@@ -118,7 +118,8 @@ SmallVector<unsigned> Pooling::separateOrder() {
   if (atOnce * ofRow < 2 * std::min(lastFirst, lastLast))
     return {};
   auto order = llvm::to_vector(llvm::seq<unsigned>(0, window.size()));
-  if (lastFirst <= lastLast)
+  // Rows are only as many as the image has where the last axis comes first.
+  if (lastFirst < lastLast)
     std::reverse(order.begin(), order.end());
   return order;
 }

@@ -48,9 +48,13 @@ private:
   bool isWhole();
   Value phaseWeights(ArrayRef<Phases> part, bool phasesFirst);
   Window partWindow(ArrayRef<Phases> part, ArrayRef<OpFoldResult> places);
-  Value computePart(ArrayRef<Phases> part, bool phasesFirst,
-                    ArrayRef<OpFoldResult> places, Value bias);
+  Value phaseBias(ArrayRef<Phases> part, bool phasesFirst, Value bias);
+  Value computePart(ArrayRef<Phases> part, bool phasesFirst, Value bias);
   Dims phasePlaces();
+  int64_t mostTaps(unsigned axis);
+  Value padForAll(ArrayRef<OpFoldResult> places);
+  Value computeInside(Value padded, ArrayRef<Phases> part,
+                      ArrayRef<OpFoldResult> places, Value bias);
   bool runAlongPositions(ArrayRef<OpFoldResult> places);
   Value orderPhases(ArrayRef<OpFoldResult> places, Value bias);
   Value placePhases(Value sum, Value bias);
@@ -314,22 +318,61 @@ Window Transposed::partWindow(ArrayRef<Phases> part,
   return windows;
 }
 
-/// The convolution for `part`: [N, M * phases, extents...].
-Value Transposed::computePart(ArrayRef<Phases> part, bool phasesFirst,
-                              ArrayRef<OpFoldResult> places, Value bias) {
+/// `bias`, if any, of the channels of the convolution for `part`.
+Value Transposed::phaseBias(ArrayRef<Phases> part, bool phasesFirst,
+                            Value bias) {
+  if (!bias)
+    return {};
   OpFoldResult phases = l.fold(1);
   for (const Phases &along : part)
     phases = l.mul(phases, l.fold(along.count));
-  if (bias) {
-    Dims rows{phases, channels};
-    if (!phasesFirst) {
-      std::swap(rows[0], rows[1]);
-      bias = l.reshape(bias, {channels, l.fold(1)});
-    }
-    bias = l.reshape(l.broadcastTo(bias, rows), {l.mul(channels, phases)});
+  Dims rows{phases, channels};
+  if (!phasesFirst) {
+    std::swap(rows[0], rows[1]);
+    bias = l.reshape(bias, {channels, l.fold(1)});
   }
+  return l.reshape(l.broadcastTo(bias, rows), {l.mul(channels, phases)});
+}
+
+/// The convolution for `part`: [N, M * phases, extents...].
+Value Transposed::computePart(ArrayRef<Phases> part, bool phasesFirst,
+                              Value bias) {
   return convolve(l, l.in(0), phaseWeights(part, phasesFirst), group,
-                  partWindow(part, places), bias, compute);
+                  partWindow(part, /*places=*/{}),
+                  phaseBias(part, phasesFirst, bias), compute);
+}
+
+int64_t Transposed::mostTaps(unsigned axis) {
+  int64_t taps = 0;
+  for (ArrayRef<Phases> part : parts)
+    taps = std::max(taps, part[axis].taps);
+  return taps;
+}
+
+/// The image with as much padding as any part reads for `places`.
+Value Transposed::padForAll(ArrayRef<OpFoldResult> places) {
+  SmallVector<Phases> all;
+  for (unsigned k : llvm::seq<unsigned>(window.size()))
+    all.push_back({0, 1, mostTaps(k)});
+  return padSpatial(l, l.in(0), partWindow(all, places),
+                    l.constant(element, 0));
+}
+
+/// The convolution for `part` and `places`, the phases behind each channel, of
+/// an image that is padded for all parts: one with fewer taps reads less of it.
+Value Transposed::computeInside(Value padded, ArrayRef<Phases> part,
+                                ArrayRef<OpFoldResult> places, Value bias) {
+  Dims from(2, l.fold(0)), sizes(ArrayRef(l.dims(padded)).take_front(2));
+  Window windows = partWindow(part, places);
+  for (auto [k, axis] : llvm::enumerate(windows)) {
+    from.push_back(l.fold(mostTaps(k) - part[k].taps));
+    axis.in = l.add(axis.out, l.fold(part[k].taps - 1));
+    axis.before = axis.after = l.fold(0);
+    sizes.push_back(axis.in);
+  }
+  return convolve(l, sliceOf(l, padded, from, sizes),
+                  phaseWeights(part, /*phasesFirst=*/false), group, windows,
+                  phaseBias(part, /*phasesFirst=*/false, bias), compute);
 }
 
 /// Strides that phases have elements in, along each axis: as many as the kernel
@@ -337,10 +380,7 @@ Value Transposed::computePart(ArrayRef<Phases> part, bool phasesFirst,
 Dims Transposed::phasePlaces() {
   Dims places;
   for (auto [k, axis, extra] : llvm::enumerate(window, outputPadding)) {
-    int64_t taps = 0;
-    for (ArrayRef<Phases> part : parts)
-      taps = std::max(taps, part[k].taps);
-    OpFoldResult reached = l.add(axis.in, l.fold(taps - 1));
+    OpFoldResult reached = l.add(axis.in, l.fold(mostTaps(k) - 1));
     if (extra != 0 || l.hasAttr("output_shape")) {
       OpFoldResult kept =
           l.add(l.add(axis.before, axis.out), l.fold(axis.stride - 1));
@@ -385,14 +425,14 @@ Value Transposed::orderPhases(ArrayRef<OpFoldResult> places, Value bias) {
   // Phases that the kernel does not reach have nothing but the bias.
   Value sum = reached == phases ? l.empty(dims, compute)
                                 : biasOrZero(l, bias, dims, compute);
+  Value padded = padForAll(places);
   for (ArrayRef<Phases> part : parts) {
     Dims at(dims.size(), l.fold(0)), sizes = dims;
     for (auto [k, along] : llvm::enumerate(part)) {
       at[k + 2] = l.fold(along.first);
       sizes[k + 2] = l.fold(along.count);
     }
-    Value some = l.reshape(
-        computePart(part, /*phasesFirst=*/false, places, bias), sizes);
+    Value some = l.reshape(computeInside(padded, part, places, bias), sizes);
     sum = parts.size() == 1 && reached == phases
               ? some
               : l.insert(some, sum, at, sizes);
@@ -404,7 +444,7 @@ Value Transposed::orderPhases(ArrayRef<OpFoldResult> places, Value bias) {
 Value Transposed::placePhases(Value sum, Value bias) {
   bool phasesFirst = group == 1;
   for (ArrayRef<Phases> part : parts) {
-    Value all = computePart(part, phasesFirst, /*places=*/{}, bias);
+    Value all = computePart(part, phasesFirst, bias);
     Dims from(window.size() + 2, l.fold(0)), sizes = l.dims(all), to = from;
     Dims ones(from.size(), l.fold(1)), steps = ones, places = ones;
     int64_t phases = 1;

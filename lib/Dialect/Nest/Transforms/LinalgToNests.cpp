@@ -14,6 +14,7 @@
 #include "loopc/Dialect/Nest/IR/Parallel.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -49,6 +50,47 @@ static linalg::LinalgOp putParallelFirst(RewriterBase &rewriter,
   return succeeded(ordered) ? *ordered : *generic;
 }
 
+/// True if `op` reads what its elements are the places of, along the innermost
+/// loop, and what it reads is too narrow for the gathers that processors have.
+static bool looksUpNarrow(linalg::LinalgOp op) {
+  unsigned last = op.getNumLoops() - 1;
+  auto isElementAlong = [&](Value place) {
+    while (Operation *cast = place.getDefiningOp()) {
+      if (!isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp>(cast))
+        return false;
+      place = cast->getOperand(0);
+    }
+    auto element = dyn_cast<BlockArgument>(place);
+    return element && element.getOwner() == op.getBlock() &&
+           op.getMatchingIndexingMap(op.getMatchingOpOperand(element))
+               .isFunctionOfDim(last);
+  };
+  constexpr unsigned kGathered = 32;
+  return llvm::any_of(op.getBlock()->getOps<memref::LoadOp>(),
+                      [&](memref::LoadOp load) {
+                        Type type = load.getType();
+                        return type.isIntOrFloat() &&
+                               type.getIntOrFloatBitWidth() < kGathered &&
+                               llvm::any_of(load.getIndices(), isElementAlong);
+                      });
+}
+
+/// Has LLVM write `loop` out for some elements at a time, one by one: in
+/// vectors each would be inserted, which takes three times as long.
+static void keepScalar(scf::ForOp loop) {
+  MLIRContext *context = loop.getContext();
+  auto yes = BoolAttr::get(context, true);
+  auto count = IntegerAttr::get(IntegerType::get(context, 32), 8);
+  auto unroll =
+      LLVM::LoopUnrollAttr::get(context, {}, count, {}, {}, {}, {}, {});
+  auto vectorize =
+      LLVM::LoopVectorizeAttr::get(context, yes, {}, {}, {}, {}, {}, {});
+  loop->setAttr("llvm.loop_annotation",
+                LLVM::LoopAnnotationAttr::get(context, {}, vectorize, {},
+                                              unroll, {}, {}, {}, {}, {}, {},
+                                              {}, {}, {}, {}, {}));
+}
+
 namespace {
 struct ConvertLinalgToNests
     : loopc::impl::ConvertLinalgToNestsBase<ConvertLinalgToNests> {
@@ -74,6 +116,10 @@ struct ConvertLinalgToNests
         if (auto loop = dyn_cast_or_null<scf::ForOp>(made))
           if (isParallelDim(op, dim))
             markParallel(loop);
+      auto innermost = dyn_cast_or_null<scf::ForOp>(
+          loops->empty() ? nullptr : loops->back());
+      if (innermost && !forKernels && looksUpNarrow(op))
+        keepScalar(innermost);
       rewriter.eraseOp(op);
     }
   }

@@ -54,10 +54,13 @@ void loopc::markParallelAccesses(ModuleOp module) {
         !isOfPlainAccesses(loop) || !looksUp(loop) ||
         !findParallelObstacle(loop).empty())
       return;
-    if (!group)
-      group = LLVM::AccessGroupAttr::get(module.getContext());
     StringRef name = "llvm.loop_annotation";
     auto said = loop->getAttrOfType<LLVM::LoopAnnotationAttr>(name);
+    // LLVM shall make no vectors of it.
+    if (said && said.getVectorize())
+      return;
+    if (!group)
+      group = LLVM::AccessGroupAttr::get(module.getContext());
     loop->setAttr(name, LLVM::LoopAnnotationAttr::get(
                             module.getContext(), {}, {}, {},
                             said ? said.getUnroll() : nullptr, {}, {}, {}, {},

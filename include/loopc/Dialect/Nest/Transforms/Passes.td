@@ -76,10 +76,13 @@ def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
     As convert-linalg-to-loops; a loop whose iterations write different elements
     gets the attribute `loopc.parallel`, for loopc-parallelize-nests. Where code
     is made for a GPU (`#loopc.target`) these loops are outside of the others: an
-    element is computed at one go.
+    element is computed at one go. For a CPU, loops that look up elements of less
+    than 32 bits, for which there are no gathers, tell LLVM to make no vectors of
+    them (`llvm.loop_annotation`).
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect",
-    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+    "::mlir::affine::AffineDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect"];
 }
 
 def NestFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
