@@ -114,5 +114,5 @@ int main(void) {
                           newton_NUM_OUTPUTS, &error);
   printf("\none eccentricity too few: %s: %s\n", loopc_status_name(status),
          error.message);
-  return status == LOOPC_ERROR_INPUT ? 0 : 1;
+  return status == LOOPC_ERROR_DIM_NAME ? 0 : 1;
 }

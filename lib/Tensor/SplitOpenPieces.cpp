@@ -278,8 +278,8 @@ bool OpenSplitting::areSlicesOfOne(const Parts &parts) {
 /// True for what a few operations read, all of which may be split: nobody needs
 /// it as a whole then.
 static bool isReadInPieces(Value value) {
-  constexpr unsigned kMostReaders = 2;
-  return !value.use_empty() && !value.hasNUsesOrMore(kMostReaders + 1) &&
+  constexpr unsigned kMaxReaders = 2;
+  return !value.use_empty() && !value.hasNUsesOrMore(kMaxReaders + 1) &&
          llvm::all_of(value.getUsers(), llvm::IsaPred<linalg::GenericOp>);
 }
 

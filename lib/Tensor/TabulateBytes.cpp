@@ -32,7 +32,7 @@ using namespace loopc;
 /// Numbers that a byte can be.
 static constexpr int64_t kBytes = 256;
 /// The table must be small beside the elements that are looked up.
-static constexpr int64_t kLeastElements = 4 * kBytes;
+static constexpr int64_t kMinElements = 4 * kBytes;
 
 static bool isOfBytes(Value tensor) {
   return getElementTypeOrSelf(tensor).isInteger(8);
@@ -62,7 +62,7 @@ static bool hasManyElements(linalg::GenericOp op) {
     isOpen |= ShapedType::isDynamic(extent);
     known *= ShapedType::isDynamic(extent) ? 1 : extent;
   }
-  return known >= kLeastElements ||
+  return known >= kMinElements ||
          (isOpen && !op->getParentOfType<LoopLikeOpInterface>());
 }
 
