@@ -20,7 +20,7 @@
 #
 # Features: host-x86_64, host-aarch64; one `<name>-registered` for each of
 # LLVM's targets (x86-registered, aarch64-registered, nvptx-registered, ...);
-# qemu-aarch64 where AArch64 programs can be linked and run; asan; ptxas and
+# qemu-aarch64 where AArch64 programs can be linked and run; asan; bolt; ptxas and
 # cuda-header where the CUDA toolkit has them.
 
 import os
@@ -105,6 +105,8 @@ if config.loopc_asan:
     config.available_features.add("asan")
 if config.loopc_archives:
     config.available_features.add("llvm-archives")
+if os.path.exists(os.path.join(config.llvm_tools_dir, "llvm-bolt")):
+    config.available_features.add("bolt")
 libraries = ("libloopc_images.so", "libloopc_text.so")
 if all(os.path.exists(os.path.join(config.loopc_binary_dir, "lib", n)) for n in libraries):
     config.available_features.add("operators")

@@ -9,6 +9,7 @@
 
     ./dev release                  build/release/
     ./dev release --wheel FILE     takes that wheel instead of making wheels
+    ./dev release --no-bolt        as ./dev wheel --no-bolt
 
 The folder then holds:
 
@@ -141,7 +142,9 @@ def describe(file: pathlib.Path) -> str:
     return "the software bill of materials (SPDX)"
 
 
-def make_release(build: pathlib.Path, out: pathlib.Path, wheels: Sequence[pathlib.Path]) -> None:
+def make_release(
+    build: pathlib.Path, out: pathlib.Path, wheels: Sequence[pathlib.Path], reorders: bool
+) -> None:
     """Makes all files in the folder `out`, which is replaced as a whole.
 
     Raises:
@@ -160,7 +163,7 @@ def make_release(build: pathlib.Path, out: pathlib.Path, wheels: Sequence[pathli
         if not wheels:
             pythons = choose_pythons()
             print(f"A wheel for {' and '.join(pythons)}", flush=True)
-            make_wheel(build, folder, pythons, OLDEST)
+            make_wheel(build, folder, pythons, OLDEST, reorders)
         made = sorted(folder.glob("*.whl"))
         made.append(make_archive(made[0], folder, int(when.timestamp())))
         made.append(folder / f"loopc-{version()}.spdx.json")
@@ -185,11 +188,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="default: BUILD/release")
     parser.add_argument("--wheel", type=pathlib.Path, action="append", default=[], metavar="FILE",
                         help="a wheel to take, instead of new ones; may be repeated")  # fmt: skip
+    parser.add_argument(
+        "--no-bolt", action="store_true", help="leave the compiler as it was linked"
+    )
     options = parser.parse_args(argv)
     build = options.build.resolve()
     out = (options.out or build / "release").resolve()
     try:
-        make_release(build, out, options.wheel)
+        make_release(build, out, options.wheel, not options.no_bolt)
     except (PackError, OSError, zipfile.BadZipFile) as error:
         print(f"make_release: {error}", file=sys.stderr)
         return 1

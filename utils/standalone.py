@@ -86,7 +86,9 @@ def link_library(build: pathlib.Path, built: str, made: pathlib.Path) -> None:
     run([*command, *STATIC, "-Wl,-s", "-Wl,-rpath,$ORIGIN"], build)
 
 
-def link_compiler(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+def link_compiler(
+    build: pathlib.Path, folder: pathlib.Path, options: Sequence[str] = ("-Wl,-s",)
+) -> pathlib.Path:
     """libloopc.so.0, and the compiler with LLVM in it, which it loads or starts.
 
     The compiler is linked by the build's own command, and made small.
@@ -94,6 +96,7 @@ def link_compiler(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
     Args:
         build: the build tree.
         folder: where the libraries go.
+        options: the linker's, for the compiler; without symbols if none are given.
 
     Returns:
         The compiler.
@@ -116,8 +119,8 @@ def link_compiler(build: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
         for argument in command
         if not argument.startswith(("-Wl,-rpath", "-Wl,-z,pack-relative-relocs"))
     ]
-    small = ["-Wl,--as-needed", "-Wl,--icf=all", "-Wl,-s"]
-    run([*arguments, *STATIC, *small, "-Wl,-rpath,$ORIGIN"], build)
+    small = ["-Wl,--as-needed", "-Wl,--icf=all"]
+    run([*arguments, *STATIC, *small, *options, "-Wl,-rpath,$ORIGIN"], build)
     return made
 
 
