@@ -11,6 +11,7 @@
 
 #include "ContractionPlan.h"
 #include "Rows/Rows.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
 
 using namespace mlir;
 using namespace loopc;
