@@ -78,7 +78,7 @@ static Course courseOfOperation(Operation *made, linalg::GenericOp op,
   bool isNumber = made->getOperand(0).getDefiningOp<linalg::IndexOp>() ||
                   made->getOperand(0).getDefiningOp<arith::IndexCastOp>();
   return isa<arith::MulIOp>(made) && isNumber && other == Course::Affine &&
-                 factor && std::abs(*factor) <= kMaxFactor
+                 factor && llvm::AbsoluteValue(*factor) <= kMaxFactor
              ? Course::Affine
              : Course::Unknown;
 }

@@ -13,7 +13,8 @@ It looks for faults between threads, and for memory that one compilation leaves 
 
 Freed memory is overwritten (MALLOC_PERTURB_), or kept from reuse by glibc's caches of threads
 (--no-tcache). A model that is refused is no failure: test_random_models.py compares results. A
-failure is a signal, a sanitizer's report, or no end.
+failure is a signal, a sanitizer's report, or no end. Each sixteenth model has a block so large that
+the compiler cuts it into sections, for threads of its own.
 
 Exit status: 0; 1 with a failure; 2 wrong usage.
 """
@@ -29,16 +30,56 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
+import numpy as np
+import onnx
+
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
 
 from random_models import random_model
 from random_open_models import open_model
 from random_programs import random_program
 
+#: Products of a large model: cpu-cut-sections takes 40 for one section.
+PRODUCTS = 120
+
+
+def large_model(seed: int) -> bytes:
+    """A chain of products and what lies between them, f32[n, 8] to f32[n, 8]."""
+    random = np.random.default_rng(seed)
+    nodes: list[onnx.NodeProto] = []
+    weights: list[onnx.TensorProto] = []
+    value = "x"
+
+    def put(kind: str, *inputs: str) -> str:
+        nodes.append(onnx.helper.make_node(kind, inputs, [f"v{len(nodes)}"]))
+        return str(nodes[-1].output[0])
+
+    for k in range(PRODUCTS):
+        matrix = random.standard_normal((8, 8)).astype(np.float32)
+        weights.append(onnx.numpy_helper.from_array(matrix, f"w{k}"))
+        value, before = put("MatMul", value, f"w{k}"), value
+        between = random.choice(["Add", "Mul", "Relu", "Softmax", "Transpose", "None"])
+        if between in ("Add", "Mul"):
+            value = put(between, value, before)
+        elif between == "Transpose":
+            value = put("MatMul", put("MatMul", value, put("Transpose", before)), value)
+        elif between != "None":
+            value = put(between, value)
+    x, y = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["n", 8])
+        for name in ("x", value)
+    )
+    graph = onnx.helper.make_graph(nodes, "large", [x], [y], weights)
+    opset = onnx.helper.make_opsetid("", 21)
+    model = onnx.helper.make_model(graph, opset_imports=[opset], ir_version=10)
+    return bytes(model.SerializeToString())
+
 
 def models(first: int) -> Iterator[bytes]:
-    """Models of three generators in turns."""
+    """Models of three generators in turns, and large ones."""
     for seed in itertools.count(first):
+        if seed % 5 == 0:
+            yield large_model(seed)
         yield random_model(seed).proto.SerializeToString()
         yield random_program(seed, sets=1).proto.SerializeToString()
         yield open_model(seed, sets=1).proto.SerializeToString()

@@ -289,3 +289,35 @@ def test_places_in_windows_of_padding(attributes: str, extent: int, expected: li
         y, at = run(text, {"x": x})
         assert at.ravel().tolist() == expected
         assert np.isneginf(y.ravel()[at.ravel() < 0]).all()
+
+
+# ===- The least number --------------------------------------------------------===#
+
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [(LEAST, MOST), (LEAST, 3), (1, LEAST), (LEAST, LEAST), (-3, LEAST), (1, LEAST + 1)],
+)
+def test_slice_at_the_least_number(start: int, end: int) -> None:
+    """-2^63 has no positive number beside it."""
+    text = f"""(float[n] x) => (float[m] y)
+        {{ s = Constant <value_ints = [{start}]> () e = Constant <value_ints = [{end}]> ()
+           y = Slice (x, s, e) }}"""
+    x = np.arange(5, dtype=np.float32)
+    np.testing.assert_array_equal(run(text, {"x": x})[0], x[start:end])
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_index_that_wraps_around(count: int) -> None:
+    """Twice -2^63 is 0 again: the largest index is not at an end."""
+    text = f"""(float[n] x, int64 k) => (float[m] y)
+        {{ zero = Constant <value_int = 0> () one = Constant <value_int = 1> ()
+           least = Constant <value_int = {LEAST}> ()
+           numbers = Range (zero, k, one)
+           at = Mul (numbers, least)
+           y = Gather (x, at) }}"""
+    feed = {"x": np.arange(5, dtype=np.float32), "k": np.int64(count)}
+    with pytest.raises(loopc.RunError, match="index -9223372036854775808 is out of range"):
+        run(text, feed)

@@ -127,13 +127,19 @@ static std::pair<int64_t, int64_t> getRange(const MapEntry &entry) {
   return {begin, last == -1 ? std::numeric_limits<int64_t>::max() : last + 1};
 }
 
+/// True if the parts of `entry` lie beside each other.
+static bool hasGaplessParts(const MapEntry &entry) {
+  return entry.partSize >= 1 &&
+         llvm::AbsoluteValue(entry.stride) == uint64_t(entry.partSize);
+}
+
 LogicalResult Importer::addSlice(LoopParts &parts, const MapEntry &entry,
                                  unsigned parameter, Value value) {
   LayerImport &l = parts.l;
   auto error = [&]() {
     return loopc::emitError(file.locOf(entry.node), Diag::IRPortMap);
   };
-  if (entry.partSize < 1 || std::abs(entry.stride) != entry.partSize)
+  if (!hasGaplessParts(entry))
     return error() << "an input is cut into parts of " << entry.partSize
                    << " with a stride of " << entry.stride
                    << ": the two must be the same";
@@ -270,8 +276,7 @@ LogicalResult Importer::readOutputEntry(LoopParts &parts,
                                     : entry.start == -1 && entry.end == 0;
     // ov_concat, ov_loop_concat
     bool isUnit = entry.stride == 1 && entry.partSize == 1;
-    if (!isWhole || std::abs(entry.stride) != entry.partSize ||
-        (parts.isLoop && !isUnit))
+    if (!isWhole || !hasGaplessParts(entry) || (parts.isLoop && !isUnit))
       return error() << "outputs with start " << entry.start << ", end "
                      << entry.end << ", stride " << entry.stride
                      << " and part_size " << entry.partSize

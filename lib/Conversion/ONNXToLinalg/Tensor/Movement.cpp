@@ -315,7 +315,8 @@ static std::optional<AxisSlice> simpleSlice(NodeLowering &l, int64_t start,
   };
   // Of an empty axis too; sums of them stay what they are.
   constexpr int64_t kMaxStart = int64_t(1) << 32;
-  if (std::abs(start) > kMaxStart || (end && std::abs(*end) > kMaxStart))
+  if (llvm::AbsoluteValue(start) > kMaxStart ||
+      (end && llvm::AbsoluteValue(*end) > kMaxStart))
     return std::nullopt;
   OpFoldResult one = l.fold(1);
   if (start < 0 && !end) {

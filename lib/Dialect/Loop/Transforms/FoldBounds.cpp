@@ -240,7 +240,7 @@ Number BoundFolding::numberOf(Operation *op) {
       std::swap(a, b);
     Number product{Sum(), true, true};
     if (isScalable(a) && b.sum.terms.empty() &&
-        std::abs(b.sum.constant) <= kMaxScale &&
+        llvm::AbsoluteValue(b.sum.constant) <= kMaxScale &&
         product.sum.add(a.sum, b.sum.constant))
       return product;
   } else if (isa<arith::RemSIOp, arith::RemUIOp>(op)) {

@@ -127,7 +127,7 @@ std::optional<Linear> CheckHoisting::linearOf(Value value) {
     // Extents and distances of them have no more bits.
     constexpr int64_t kMaxConstant = int64_t(1) << 48;
     if (*constant > kMaxConstant || *constant < -kMaxConstant ||
-        std::abs(linear->constant) > kMaxConstant)
+        llvm::AbsoluteValue(linear->constant) > kMaxConstant)
       return std::nullopt;
     linear->constant += isAdded ? *constant : -*constant;
   } else {

@@ -84,7 +84,8 @@ std::optional<int64_t> Positions::slopeOf(Value value, unsigned depth) {
     result = llvm::checkedMul(*a, *factor);
   else if (auto factor = getConstantIntValue(op->getOperand(0)))
     result = llvm::checkedMul(*b, *factor);
-  return result && std::abs(*result) <= kMaxSlope ? result : std::nullopt;
+  return result && llvm::AbsoluteValue(*result) <= kMaxSlope ? result
+                                                             : std::nullopt;
 }
 
 /// What `value`, whose slope is known, is in an iteration.

@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -277,12 +278,17 @@ IterationPlaces::rangeOf(const Sum &sum, const Sum &length,
     range.iterations = factor;
     range.scale = term.second;
   }
-  if (range.iterations == 0)
+  // The least number has no positive one beside it.
+  if (range.iterations == 0 ||
+      range.iterations == std::numeric_limits<int64_t>::min())
     return std::nullopt;
   Sum end = sum;
   end.add(length, 1);
   // What is between two iterations, in `scale`.
-  int64_t distance = std::abs(range.iterations) * step;
+  std::optional<int64_t> distance =
+      llvm::checkedMul<int64_t>(std::abs(range.iterations), step);
+  if (!distance)
+    return std::nullopt;
   unsigned steps = 0;
   bool isPart = findLast(
       end,
@@ -290,11 +296,11 @@ IterationPlaces::rangeOf(const Sum &sum, const Sum &length,
         last.add(*first, -1);
         if (range.scale && range.iterations > 0) {
           // It is positive, as the last place is not before the first one.
-          last.add(sumOf(range.scale), -distance);
+          last.add(sumOf(range.scale), -*distance);
           return last.isConstant() && last.constant <= 0;
         }
         range.length = last.constant;
-        return !range.scale && last.isConstant() && last.constant <= distance;
+        return !range.scale && last.isConstant() && last.constant <= *distance;
       },
       at, steps);
   if (!isPart)
