@@ -86,6 +86,16 @@ SmallVector<linalg::LinalgOp> Chain::getOps() const {
   return ops;
 }
 
+void Chain::Members::takeBack(const Counts &counts) {
+  while (loops.size() > counts.loops)
+    loops.pop_back();
+  while (buffers.size() > counts.buffers)
+    buffers.pop_back();
+  deallocs.truncate(counts.deallocs);
+  while (branches.size() > counts.branches)
+    handedOn.erase(branches.pop_back_val().getResult(0));
+}
+
 /// Adds the operation that uses a buffer of the chain with shared `axes`; false
 /// if it goes through the buffer in another way.
 bool Chain::addUser(OpOperand &use, const Places &axes) {
@@ -135,10 +145,10 @@ bool Chain::addOthers(linalg::LinalgOp op) {
     }
     if (!axes)
       continue;
-    Members before = members;
+    Members::Counts before = members.count();
     if (!include(buffer, *axes) ||
         !members.buffers.contains(bufferOf(operand.get())))
-      members = std::move(before);
+      members.takeBack(before);
   }
   return true;
 }
@@ -158,6 +168,7 @@ bool Chain::include(Value buffer, const Places &axes) {
 bool Chain::includeUses(Value value, const Places &axes) {
   SmallVector<Operation *> inner;
   for (OpOperand &use : value.getUses()) {
+    ++work;
     Operation *user = use.getOwner();
     auto dealloc = dyn_cast<memref::DeallocOp>(user);
     auto yield = dyn_cast<scf::YieldOp>(user);
@@ -250,12 +261,11 @@ bool Chain::hasProductAndReduction() const {
   return hasProduct && hasReduction;
 }
 
-/// True if all rows are, or may be, too much for a cache, and are some tiles of
-/// a product. A tile of little work takes longer to begin than to compute.
-bool Chain::isLarge() {
-  MemRefType type = scores.getType();
+/// True if all rows of `type` are, or may be, too much for a cache, and are
+/// some tiles of a product. A tile of little work takes longer to begin than to
+/// compute.
+bool Chain::isLarge(MemRefType type, const Places &axes) {
   Type element = type.getElementType();
-  const Places &axes = members.buffers.lookup(scores);
   unsigned rowAxis = axes.back();
   int64_t rows = type.getDimSize(rowAxis);
   if (!element.isIntOrFloat() ||
@@ -444,7 +454,8 @@ bool Chain::findFrom(OpOperand &rows) {
   for (auto [k, expr] : llvm::enumerate(map.getResults()))
     if (isParallelDim(last, cast<AffineDimExpr>(expr).getPosition()))
       axes.push_back(k);
-  if (axes.empty() || !include(scores, axes) || !isLarge())
+  if (axes.empty() || !isLarge(scores.getType(), axes) ||
+      !include(scores, axes))
     return false;
   addFills();
   return hasProductAndReduction() && areBranchesLocal() &&

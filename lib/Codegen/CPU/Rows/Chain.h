@@ -36,6 +36,8 @@ public:
   /// Visits its operations, and those of its branches: emit() takes them away.
   void forEachOp(llvm::function_ref<void(mlir::Operation *)> visit) const;
   void emit(mlir::RewriterBase &rewriter);
+  /// How many uses of buffers were followed.
+  unsigned getWork() const { return work; }
 
 private:
   bool findFrom(mlir::OpOperand &rows);
@@ -48,7 +50,7 @@ private:
   bool addOthers(mlir::linalg::LinalgOp op);
   void addFills();
   bool hasProductAndReduction() const;
-  bool isLarge();
+  static bool isLarge(mlir::MemRefType type, const Places &axes);
   bool areWritesIndependent() const;
   bool startsWithWrites() const;
   bool canMoveDown();
@@ -68,6 +70,7 @@ private:
   void copyOp(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op);
 
   mlir::linalg::GenericOp last;
+  unsigned work = 0;
   /// The buffer between the products.
   mlir::memref::AllocOp scores;
   struct Members {
@@ -80,6 +83,16 @@ private:
     /// is broadcast, and the buffers that their results stand for.
     llvm::SmallVector<mlir::scf::IfOp> branches;
     llvm::DenseMap<mlir::Value, mlir::Value> handedOn;
+
+    /// How many of each there are. All are added at the end.
+    struct Counts {
+      size_t loops, buffers, deallocs, branches;
+    };
+    Counts count() const {
+      return {loops.size(), buffers.size(), deallocs.size(), branches.size()};
+    }
+    /// Takes back what was added since there were `counts`.
+    void takeBack(const Counts &counts);
   } members;
   mlir::Value bufferOf(mlir::Value value) const {
     mlir::Value buffer = members.handedOn.lookup(value);
