@@ -9,7 +9,7 @@
 
     ./dev release                  build/release/
     ./dev release --wheel FILE     takes that wheel instead of making wheels
-    ./dev release --no-bolt        as ./dev wheel --no-bolt
+    ./dev release --bolt           as ./dev wheel --bolt
 
 The folder then holds:
 
@@ -188,14 +188,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR", help="default: BUILD/release")
     parser.add_argument("--wheel", type=pathlib.Path, action="append", default=[], metavar="FILE",
                         help="a wheel to take, instead of new ones; may be repeated")  # fmt: skip
-    parser.add_argument(
-        "--no-bolt", action="store_true", help="leave the compiler as it was linked"
-    )
+    parser.add_argument("--bolt", action="store_true", help="write the compiler again by BOLT")
     options = parser.parse_args(argv)
     build = options.build.resolve()
     out = (options.out or build / "release").resolve()
     try:
-        make_release(build, out, options.wheel, not options.no_bolt)
+        make_release(build, out, options.wheel, options.bolt)
     except (PackError, OSError, zipfile.BadZipFile) as error:
         print(f"make_release: {error}", file=sys.stderr)
         return 1

@@ -9,15 +9,15 @@
 
     ./dev wheel                       build/wheels/loopc-VERSION-....whl
     ./dev wheel --python python3.12   for that Python (3.12 and later: and all after it)
-    ./dev wheel --no-bolt             sooner, with a compiler that is slower
+    ./dev wheel --bolt                the compiler is written again by LLVM's BOLT
 
 Without `--python` the wheel is for the Python of .venv and, where a Python of 3.12 or later
 is found, for all that come after both: it has an extension module for the first one and one
 with the stable ABI, which begins with 3.12.
 
-LLVM's BOLT, where it is there (apt-get install bolt-22), writes the compiler again, in the
-order in which its code runs. It then takes 0.89 of the CPU time; making the wheel takes six
-minutes of CPU time more, and 6 GB of free memory at least (bolt.py).
+With `--bolt`, LLVM's BOLT (apt-get install bolt-22) writes the compiler again, in the order
+in which its code runs. It then takes 0.89 of the CPU time; making the wheel takes six minutes
+of CPU time more, and 6 GB of free memory at least (bolt.py).
 
 In it are the package `loopc`, the commands `loopc` and `loopc-run`, the runtimes that
 compiled models link with (for x86-64 and AArch64), the headers (`loopc.get_include()`), and
@@ -253,7 +253,7 @@ def make_wheel(
     out: pathlib.Path,
     pythons: Sequence[str],
     oldest: int,
-    reorders: bool = True,
+    reorders: bool = False,
 ) -> pathlib.Path:
     """Makes the wheel in the folder `out`, for glibc 2.`oldest` and later.
 
@@ -262,11 +262,13 @@ def make_wheel(
         out: where the wheel goes.
         pythons: what it has extension modules for.
         oldest: the C library that it takes, 2.`oldest` and later.
-        reorders: whether the compiler is written again by BOLT, if that is there.
+        reorders: whether the compiler is written again by BOLT.
+
+    Raises:
+        PackError: something is missing or fails, BOLT where it is wanted among them.
     """
     if reorders and (reason := bolt.why_not()):
-        print(f"The compiler stays as it was linked: {reason}", flush=True)
-        reorders = False
+        raise PackError(reason)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         tree = pathlib.Path(scratch)
@@ -300,16 +302,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", help="with headers; default: .venv's, and one after 3.11")
     parser.add_argument("--glibc", type=int, default=OLDEST, metavar="N",
                         help=f"oldest glibc that it may take, 2.N (default: {OLDEST})")  # fmt: skip
-    parser.add_argument(
-        "--no-bolt", action="store_true", help="leave the compiler as it was linked"
-    )
+    parser.add_argument("--bolt", action="store_true", help="write the compiler again by BOLT")
     options = parser.parse_args(argv)
     build = options.build.resolve()
     print("Linking the compiler with LLVM, some minutes", flush=True)
     try:
         out = (options.out or build / "wheels").resolve()
         pythons = [options.python] if options.python else choose_pythons()
-        made = make_wheel(build, out, pythons, options.glibc, not options.no_bolt)
+        made = make_wheel(build, out, pythons, options.glibc, options.bolt)
     except (PackError, OSError) as error:
         print(f"make_wheel: {error}", file=sys.stderr)
         return 1

@@ -11,7 +11,7 @@
 
 #include "ContractionPlan.h"
 #include "Rows/Rows.h"
-#include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "Rows/VectorElements.h"
 
 using namespace mlir;
 using namespace loopc;
