@@ -162,3 +162,63 @@ func.func @few(%x: tensor<16x4xf32>, %c: tensor<8x4xf32>, %infs: tensor<16xf32>)
   } -> tensor<16xf32>
   return %least : tensor<16xf32>
 }
+
+// -----
+
+// Rows times a matrix whose rows are loaded as vectors stay as they are; where
+// the other operand has the rows of the result in its last axis, columns are as
+// good.
+
+#x = affine_map<(d0, d1, d2) -> (d0, d2)>
+#xt = affine_map<(d0, d1, d2) -> (d2, d0)>
+#w = affine_map<(d0, d1, d2) -> (d2, d1)>
+#far = affine_map<(d0, d1, d2) -> (d0, d1)>
+#all = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// CHECK-LABEL: func @product(
+// CHECK-NOT: scf.if
+// CHECK-NOT: tensor<10x?xf32>
+// CHECK: return
+func.func @product(%x: tensor<?x24xf32>, %w: tensor<24x10xf32>, %zeros: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?x10xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<?x10xf32>) -> tensor<?x10xf32>
+  %far = linalg.generic {indexing_maps = [#x, #w, #far], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<?x24xf32>, tensor<24x10xf32>) outs(%start : tensor<?x10xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %p = arith.mulf %a, %b : f32
+    %sum = arith.addf %p, %out fastmath<reassoc> : f32
+    linalg.yield %sum : f32
+  } -> tensor<?x10xf32>
+  %near = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%far : tensor<?x10xf32>) outs(%zeros : tensor<?xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %sum = arith.addf %a, %out fastmath<reassoc> : f32
+    linalg.yield %sum : f32
+  } -> tensor<?xf32>
+  return %near : tensor<?xf32>
+}
+
+// CHECK-LABEL: func @turned_operand(
+// CHECK: linalg.fill {{.*}} -> tensor<10x4096xf32>
+// CHECK: return
+func.func @turned_operand(%x: tensor<24x4096xf32>, %w: tensor<24x10xf32>, %zeros: tensor<4096xf32>) -> tensor<4096xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4096x10xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%e : tensor<4096x10xf32>) -> tensor<4096x10xf32>
+  %far = linalg.generic {indexing_maps = [#xt, #w, #far], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<24x4096xf32>, tensor<24x10xf32>) outs(%start : tensor<4096x10xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %p = arith.mulf %a, %b : f32
+    %sum = arith.addf %p, %out fastmath<reassoc> : f32
+    linalg.yield %sum : f32
+  } -> tensor<4096x10xf32>
+  %near = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%far : tensor<4096x10xf32>) outs(%zeros : tensor<4096xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %sum = arith.addf %a, %out fastmath<reassoc> : f32
+    linalg.yield %sum : f32
+  } -> tensor<4096xf32>
+  return %near : tensor<4096xf32>
+}

@@ -226,8 +226,8 @@ def CpuReduceColumns
     sum computes and that is only reduced, each row to numbers, is computed with its last
     two axes the other way around. Rows are then reduced in the lanes of vectors: nothing
     is put together across lanes, and no part of a vector is empty. No operand
-    of the sum may vary along both axes: it would be read across its rows. Where only the
-    run knows the extents there are two versions, and a test.
+    of the sum may vary along both axes: it would be read across its rows. Rows stay if an operand's
+    last axis is the columns and none's the rows. If only the run knows the extents both are made.
 
     ```mlir
     %far = linalg.generic ... ins(%x, %c) {

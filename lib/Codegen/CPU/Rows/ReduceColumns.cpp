@@ -16,7 +16,8 @@
 //   %far = generic (k, n, d) -> (k, n)
 //   %near = generic (n, k reduced) ins(%far : (k, n)) -> (n)
 //
-// Where only the run knows the extents there are both, and a test.
+// Rows stay where a matrix has the columns in its last axis, and nothing the
+// rows. Where only the run knows the extents there are both, and a test.
 
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -86,6 +87,16 @@ static bool variesAlongBoth(AffineMap map, unsigned one, unsigned other) {
   return map.isFunctionOfDim(one) && map.isFunctionOfDim(other);
 }
 
+/// True if an input of `producer` goes along loop `dim` in its last axis.
+static bool isLastOfAnInput(linalg::GenericOp producer, unsigned dim) {
+  return llvm::any_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = producer.getMatchingIndexingMap(input);
+    return map.getNumResults() != 0 &&
+           map.getResults().back() ==
+               getAffineDimExpr(dim, producer.getContext());
+  });
+}
+
 bool ReducedRows::matchProducer() {
   if (!producer.hasPureTensorSemantics() || producer->getNumResults() != 1 ||
       producer.getNumReductionLoops() == 0 || producer.hasIndexSemantics())
@@ -100,6 +111,10 @@ bool ReducedRows::matchProducer() {
     return false;
   row = map.getDimPosition(rank - 2);
   column = map.getDimPosition(rank - 1);
+  // Rows times a matrix as it lies: its rows are loaded as vectors, where
+  // columns of the result want elements of the other operand that lie apart.
+  if (isLastOfAnInput(producer, column) && !isLastOfAnInput(producer, row))
+    return false;
   return llvm::none_of(producer.getDpsInputOperands(), [&](OpOperand *input) {
     return variesAlongBoth(producer.getMatchingIndexingMap(input), row, column);
   });
