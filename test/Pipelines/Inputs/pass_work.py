@@ -131,28 +131,6 @@ def layers(count):
     yield "}"
 
 
-def rows(count):
-    """Products of rows, each with a buffer of its own that rows of the next one are made of."""
-    buffer, weights = "memref<?x8xf32>", "memref<8x8xf32>"
-    product = (
-        "{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,"
-        ' affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}'
-    )
-    yield f"func.func @f(%n: index, %w: {weights}, %z: f32) {{"
-    yield f"%a0 = memref.alloc(%n) : {buffer}"
-    yield f"linalg.fill ins(%z : f32) outs(%a0 : {buffer})"
-    for k in range(count):
-        yield f"%a{k + 1} = memref.alloc(%n) : {buffer}"
-        yield f"linalg.fill ins(%z : f32) outs(%a{k + 1} : {buffer})"
-        yield f"linalg.generic {product} ins(%a{k}, %w : {buffer}, {weights}) outs(%a{k + 1} : {buffer}) {{"
-        yield "^bb0(%x: f32, %y: f32, %o: f32): %p = arith.mulf %x, %y : f32"
-        yield "%s = arith.addf %o, %p : f32 linalg.yield %s : f32"
-        yield "}"
-        yield f"linalg.exp ins(%a{k + 1} : {buffer}) outs(%a{k + 1} : {buffer})"
-    yield "return"
-    yield "}"
-
-
 def nests(count):
     """Nests that read one of two buffers and write the other one."""
     rows = "memref<8x8xf32>"
@@ -196,7 +174,6 @@ for pass_name, generator, counted in (
     ("tensor-fuse-elementwise", slices, "operations compared"),
     ("tensor-fuse-elementwise", residuals, "operations compared"),
     ("tensor-fuse-elementwise", terms, "looked at"),
-    ("cpu-tile-chains", rows, "products and uses"),
     ("cpu-cut-sections{min-section-ops=100 report-work}", layers, "uses followed"),
     ("nest-fuse-outermost", nests, "uses followed"),
     ("loopc-outline-nests{min-ops=1 report-work}", nests, "uses followed"),

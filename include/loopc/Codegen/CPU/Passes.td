@@ -268,8 +268,6 @@ def CpuTileChains
         ...
     ```
   }];
-  let options = [Option<"reportWork", "report-work", "bool", "false",
-                        "say how many products and uses were looked at">];
   let statistics = [Statistic<"numTiled", "tiled", "chains of operations">];
   let dependentDialects = ["::mlir::affine::AffineDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",

@@ -168,7 +168,6 @@ bool Chain::include(Value buffer, const Places &axes) {
 bool Chain::includeUses(Value value, const Places &axes) {
   SmallVector<Operation *> inner;
   for (OpOperand &use : value.getUses()) {
-    ++work;
     Operation *user = use.getOwner();
     auto dealloc = dyn_cast<memref::DeallocOp>(user);
     auto yield = dyn_cast<scf::YieldOp>(user);

@@ -36,8 +36,6 @@ public:
   /// Visits its operations, and those of its branches: emit() takes them away.
   void forEachOp(llvm::function_ref<void(mlir::Operation *)> visit) const;
   void emit(mlir::RewriterBase &rewriter);
-  /// How many uses of buffers were followed.
-  unsigned getWork() const { return work; }
 
 private:
   bool findFrom(mlir::OpOperand &rows);
@@ -70,7 +68,6 @@ private:
   void copyOp(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op);
 
   mlir::linalg::GenericOp last;
-  unsigned work = 0;
   /// The buffer between the products.
   mlir::memref::AllocOp scores;
   struct Members {

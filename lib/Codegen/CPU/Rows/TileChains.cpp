@@ -268,8 +268,6 @@ void Chain::emit(RewriterBase &rewriter) {
 
 namespace {
 struct CpuTileChains : loopc::impl::CpuTileChainsBase<CpuTileChains> {
-  using CpuTileChainsBase::CpuTileChainsBase;
-
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     auto products = collectOps(getOperation(), [&](linalg::GenericOp op) {
@@ -277,22 +275,16 @@ struct CpuTileChains : loopc::impl::CpuTileChainsBase<CpuTileChains> {
     });
     // The last ones first: what a chain takes in are others before it.
     llvm::SmallPtrSet<Operation *, 8> gone;
-    unsigned work = 0;
     for (linalg::GenericOp op : llvm::reverse(products)) {
       if (gone.contains(op))
         continue;
       Chain chain(op);
-      bool found = chain.find();
-      work += 1 + chain.getWork();
-      if (!found)
+      if (!chain.find())
         continue;
       chain.forEachOp([&](Operation *member) { gone.insert(member); });
       chain.emit(rewriter);
       ++numTiled;
     }
-    if (reportWork)
-      getOperation().emitRemark()
-          << work << " products and uses of buffers followed";
   }
 };
 } // namespace
