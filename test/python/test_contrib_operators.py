@@ -418,6 +418,27 @@ def test_quantized_elementwise(dtype):
     compare("QLinearConcat", [scalar(0.02), zero[1], *parts, zero[0]], [dtype], axis=1)
 
 
+@pytest.mark.parametrize("sizes", [(0.05, 0.05, 0.05), (0.02, 1 / 256, 0.01), (0.037, 0.061, 0.11)])
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+def test_quantized_elementwise_rounds_as_onnxruntime(dtype, sizes):
+    """All pairs of bytes, many of whose results lie between two numbers.
+
+    `compare` takes either of the two. onnxruntime fuses products into sums where the CPU can.
+    """
+    pairs = np.arange(1 << 16, dtype=np.uint16).view(np.uint8).view(dtype).reshape(-1, 2)
+    a, b = np.ascontiguousarray(pairs.T)
+    one, other, result = map(scalar, sizes)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    for name, factor, most in (("QLinearAdd", 2, 1e-3), ("QLinearMul", 40, 0)):
+        operands = [a, one, scalar(7, dtype), b, other, scalar(2, dtype),
+                    scalar(result * factor), scalar(3, dtype)]  # fmt: skip
+        made, feeds = make(name, operands, [dtype])
+        (want,) = onnxruntime.InferenceSession(made, options).run(None, feeds)
+        (got,) = loopc.InferenceSession(made).run(None, feeds)
+        assert np.mean(got != want) <= most, name
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_zero_points_left_out(dtype):
     """onnxruntime aborts."""

@@ -107,20 +107,54 @@ static std::string writeQAveragePool(const ContribCall &call) {
             "ints = @strides>(x1)\n");
 }
 
-static std::string writeBinary(const ContribCall &call, StringRef op) {
-  return "a = DequantizeLinear(A, A_scale, A_zero_point)\n"
-         "b = DequantizeLinear(B, B_scale, B_zero_point)\n" +
-         ("c = " + op + "(a, b)\n").str() +
-         writeQuantized(call, "c", "C_scale", "C_zero_point", call.has(7),
-                        call.getElementType(0), "C");
+/// `to` is `from`, floats, rounded to the type of A and C, without a scale.
+static std::string writeRounded(const ContribCall &call, StringRef from,
+                                StringRef to) {
+  std::string text = "one = Constant<value_float = 1.0>()\n";
+  if (call.getElementType(0) || !call.has(7))
+    return text + writeQuantized(call, from, "one", "", /*hasZeroPoint=*/false,
+                                 call.getElementType(0), to);
+  return text + "none = Sub(C_zero_point, C_zero_point)\n" +
+         writeQuantized(call, from, "one", "none", /*hasZeroPoint=*/true,
+                        Type(), to);
 }
 
+/// `to` is the zero point that is input `number`, as a float.
+static std::string writeZeroPoint(const ContribCall &call, unsigned number,
+                                  StringRef name, StringRef to) {
+  if (call.has(number))
+    return llvm::formatv("{0} = Cast<to = 1>({1})\n", to, name);
+  return llvm::formatv("{0} = Constant<value_float = 0.0>()\n", to);
+}
+
+/// A and B, and the three zero points, as floats.
+static std::string writeFloats(const ContribCall &call) {
+  return "a = Cast<to = 1>(A)\nb = Cast<to = 1>(B)\n" +
+         writeZeroPoint(call, 2, "A_zero_point", "az") +
+         writeZeroPoint(call, 5, "B_zero_point", "bz") +
+         writeZeroPoint(call, 7, "C_zero_point", "cz");
+}
+
+// Both are as onnxruntime's schema and kernels have them: scales are one factor
+// each, and the zero point is added before what is between two numbers is
+// rounded to the even one. Dequantized values would come to lie on the other
+// side of that.
+
 static std::string writeQAdd(const ContribCall &call) {
-  return writeBinary(call, "Add");
+  return writeFloats(call) +
+         "ar = Div(A_scale, C_scale)\n"
+         "br = Div(B_scale, C_scale)\n"
+         "offset = Sub(cz, Add(Mul(ar, az), Mul(br, bz)))\n"
+         "c = Add(Mul(a, ar), Add(Mul(b, br), offset))\n" +
+         writeRounded(call, "c", "C");
 }
 
 static std::string writeQMul(const ContribCall &call) {
-  return writeBinary(call, "Mul");
+  return writeFloats(call) +
+         "scale = Div(Mul(A_scale, B_scale), C_scale)\n"
+         "product = Mul(Sub(a, az), Sub(b, bz))\n"
+         "c = Add(Mul(product, scale), cz)\n" +
+         writeRounded(call, "c", "C");
 }
 
 static std::string writeQWhere(const ContribCall &call) {
