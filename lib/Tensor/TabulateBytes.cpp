@@ -13,6 +13,7 @@
 // Quantized models have such operations between QuantizeLinear and
 // DequantizeLinear: Sigmoid, SiLU, Gelu, Tanh.
 
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
 #include "loopc/Tensor/Passes.h"
@@ -53,7 +54,8 @@ static OpOperand *findBytes(linalg::GenericOp op) {
   return bytes;
 }
 
-/// True if there are enough elements for a table. Where only the run knows, a
+/// True if there are enough elements for a table, which has the result of
+/// numbers that no element may have, too. Where only the run knows, a
 /// table takes less than the run itself, but not in each iteration of a loop.
 static bool hasManyElements(linalg::GenericOp op) {
   int64_t known = 1;
@@ -75,7 +77,7 @@ static bool wantsTable(linalg::GenericOp op) {
     return false;
   bool isHeavy = false;
   for (Operation &inner : op.getBody()->without_terminator()) {
-    if (inner.getNumRegions() != 0 || !isPure(&inner))
+    if (inner.getNumRegions() != 0 || !isSafeToSpeculate(&inner))
       return false;
     isHeavy |= isElementaryFunction(&inner);
   }

@@ -102,3 +102,26 @@ func.func @open(%x: tensor<?xi8>, %n: index, %trips: index) -> tensor<?xi8> {
   }
   return %r : tensor<?xi8>
 }
+
+// -----
+
+// A remainder traps for a byte that no element has to be.
+#id = affine_map<(i) -> (i)>
+// CHECK-LABEL: @may_trap
+// CHECK-COUNT-1: linalg.generic
+// CHECK-NOT: linalg.generic
+// CHECK: return
+func.func @may_trap(%x: tensor<4096xi8>) -> tensor<4096xi8> {
+  %c = arith.constant 100 : i8
+  %e = tensor.empty() : tensor<4096xi8>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<4096xi8>) outs(%e : tensor<4096xi8>) {
+  ^bb0(%a: i8, %o: i8):
+    %0 = arith.remsi %c, %a : i8
+    %1 = arith.sitofp %0 : i8 to f32
+    %2 = math.tanh %1 : f32
+    %3 = arith.fptosi %2 : f32 to i8
+    linalg.yield %3 : i8
+  } -> tensor<4096xi8>
+  return %y : tensor<4096xi8>
+}
