@@ -115,7 +115,11 @@ static void dropFlags(Function &function) {
                                              Intrinsic::vector_reduce_fmul},
                                             call->getIntrinsicID());
     if (isReduction && call->hasAllowReassoc()) {
-      auto *type = cast<FixedVectorType>(call->getArgOperand(1)->getType());
+      auto *type = dyn_cast<FixedVectorType>(call->getArgOperand(1)->getType());
+      // One instruction adds up a vector whose length the machine tells, in the
+      // order that the machine has; without the flag it would be another.
+      if (!type)
+        continue;
       // LLVM halves what is a power of two; others it adds in order.
       if (isPowerOf2_32(type->getNumElements())) {
         expandReduction(*call);

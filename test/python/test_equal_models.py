@@ -80,6 +80,7 @@ UNTRIED = {
     "loop-fuse-loops",
     "cpu-tile-chains",
     "tensor-scale-subnormals",
+    "tensor-tabulate-bytes",
     "tensor-version-extents",
     "tensor-widen-factors",
     "loopc-divide-blocks",
