@@ -94,8 +94,8 @@ inline constexpr llvm::StringLiteral kCallOperator = "Call";
 inline constexpr llvm::StringLiteral kCallGraph = "loopc.graph.Call";
 
 /// An attribute of ReduceSum in bodies, and of nothing else: what is summed up
-/// are sums of products of the same operator, which may be fused into its sum as
-/// those of MatMul are (docs/Numerics.md).
+/// are sums of products of the same operator, which may be fused into its sum
+/// as those of MatMul are (docs/Numerics.md).
 inline constexpr llvm::StringLiteral kSumsProducts = "__sums_products";
 
 /// Nodes that make `to` of input `from` of the body, or of a tensor of its

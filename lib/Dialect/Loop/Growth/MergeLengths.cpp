@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Canonicalizer.h"
 #include "loopc/Dialect/Loop/Transforms/MergePorts.h"
-#include "loopc/Dialect/Loop/Growth/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Passes over values that loops collect or that grow in them: see Passes.td and docs/Passes.md.
+// Passes over values that loops collect or that grow in them: see Passes.td and
+// docs/Passes.md.
 
 #ifndef LOOPC_DIALECT_LOOP_GROWTH_PASSES_H
 #define LOOPC_DIALECT_LOOP_GROWTH_PASSES_H
