@@ -262,12 +262,12 @@ loopc_compile_options_set_strict_cache(loopc_compile_options *options,
 /// What a session begins with:
 /// - "off": optimised code;
 /// - "background": code that is made quickly and runs slower; the process that
-///   has made it goes on, with the lowest priority and after this process has
-///   ended, too, and leaves optimised code in the cache, which runs of the
-///   session take when it is there. Outputs are the same, bit by bit. Where
-///   that cannot be (no cache, no process to compile in, models for GPUs, small
-///   models, an optimisation level below 2) optimised code is what it begins
-///   with;
+///   has made it goes on, with a low priority and after this process has ended,
+///   too, and leaves optimised code in the cache, which runs of the session
+///   take when it is there. Outputs have the same bits, but for those of NaN
+///   and, without mask registers, for which of two zeros a minimum is. Where
+///   there is no cache, no process to compile in, a model for GPUs, a small
+///   model, or an optimisation level below 2, it begins with optimised code;
 /// - "quick": code that is made quickly, for good;
 /// - "", the default: what the environment's LOOPC_TIER says, or "off".
 LOOPC_API int loopc_compile_options_set_tier(loopc_compile_options *options,

@@ -189,8 +189,9 @@ class SessionOptions(_Configurable):
             be recognised, and not only where their size or their times have changed.
         tier: "background" makes sessions ready sooner, of code that is made quickly and
             runs slower: the process that made it compiles optimised code into the cache,
-            with the lowest priority, which runs take when it is there. Outputs are the
-            same, bit by bit. "off" waits for optimised code; "quick" has code that is made
+            with a low priority, which runs take when it is there. Outputs have the same
+            bits, but for those of NaN and, without mask registers, for which of two
+            zeros a minimum is. "off" waits for optimised code; "quick" has code that is made
             quickly for good; None is what the entry "loopc.tier" or the environment's
             LOOPC_TIER say, and "off" otherwise.
         compile_timeout: seconds that a compilation may take; None for no limit.

@@ -13,7 +13,6 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
-
 #include <string>
 #include <vector>
 
@@ -45,7 +44,7 @@ struct TargetOptions {
   /// 0 to 3, as in -O0 to -O3.
   unsigned optLevel = 3;
   /// LLVM's part is that of -O1 at most, which is ready sooner and runs slower.
-  /// The bits of results are the same.
+  /// The bits of results are the same, as far as docs/Rationale/Ready.md says.
   bool quickCode = false;
   /// Round a product and the sum that it goes into once, by an FMA where the
   /// target has one, as C++ compilers do. ONNX rounds each.
