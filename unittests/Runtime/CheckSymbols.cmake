@@ -18,12 +18,12 @@ set(defines loopc_model_run)
 if(ARCHIVE MATCHES "threads")
   set(allowed
     __sched_cpucount calloc clock_gettime close free getenv getpid memset loopc_rt_poll
-    open read sched_getaffinity sched_yield sigfillset snprintf strchr strcpy strlen strncmp
+    open read sched_getaffinity sched_getcpu sched_yield sigfillset snprintf strchr strcpy strlen strncmp
     strrchr strtol write
     pthread_getcpuclockid pthread_cond_broadcast pthread_cond_destroy pthread_cond_init
     pthread_cond_wait pthread_create pthread_join pthread_mutex_destroy
     pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock pthread_self
-    pthread_sigmask
+    pthread_setaffinity_np pthread_sigmask
     _GLOBAL_OFFSET_TABLE_ __stack_chk_fail)
   set(defines loopc_rt_parallel_for)
 endif()

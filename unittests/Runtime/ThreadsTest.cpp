@@ -15,6 +15,8 @@
 #include <functional>
 #include <gmock/gmock.h>
 #include <mutex>
+#include <optional>
+#include <sched.h>
 #include <set>
 #include <sys/wait.h>
 #include <thread>
@@ -292,6 +294,50 @@ TEST(Threads, ManyShortRuns) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     EXPECT_FALSE(sharesSmallLoops(2, 1));
   }
+}
+
+/// The processors that the threads of a run but the caller's may use, where one
+/// came; else none. `caller` is where the caller computes as the loop begins.
+std::optional<cpu_set_t> maskOfOthers(int numThreads, int &caller) {
+  std::optional<cpu_set_t> found;
+  std::mutex mutex;
+  runOn(numThreads, [&](loopc_run *run) {
+    auto self = std::this_thread::get_id();
+    caller = sched_getcpu();
+    parallelFor(run, numThreads * 4, 1, [&](loopc_run *, int64_t, int64_t) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (std::this_thread::get_id() == self)
+        return;
+      std::lock_guard<std::mutex> lock(mutex);
+      found.emplace();
+      sched_getaffinity(0, sizeof(*found), &*found);
+    });
+    return 0;
+  });
+  return found;
+}
+
+// They are woken on another processor than that of the thread which waits for
+// them, where there are as many processors as threads, and may use all others.
+TEST(Threads, KeepOffTheProcessorOfTheCaller) {
+  cpu_set_t all;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  auto expectMask = [&](int numThreads, bool isApart) {
+    // The caller may be moved before the threads are woken.
+    for (int k = 0; k < 100; ++k) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      int caller = 0;
+      std::optional<cpu_set_t> others = maskOfOthers(numThreads, caller);
+      cpu_set_t wanted = all;
+      if (isApart)
+        CPU_CLR(static_cast<size_t>(caller), &wanted);
+      if (others && CPU_EQUAL(&*others, &wanted))
+        return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(expectMask(2, CPU_COUNT(&all) >= 2));
+  EXPECT_TRUE(expectMask(CPU_COUNT(&all) + 1, false));
 }
 
 // The child has none of its parent's threads.

@@ -202,9 +202,7 @@ int32_t loopc::rt::parseThreads(const char *text) {
              : 0;
 }
 
-/// Processors that the calling thread may be scheduled on; false where the mask
-/// has no room for them.
-static bool readMask(cpu_set_t &mask) {
+bool loopc::rt::readMask(cpu_set_t &mask) {
   CPU_ZERO(&mask);
   return sched_getaffinity(0, sizeof(mask), &mask) == 0;
 }

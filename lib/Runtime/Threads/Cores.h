@@ -26,6 +26,10 @@ namespace loopc::rt {
 /// where the system's files are: "" but in tests.
 int32_t countCores(const char *root, const cpu_set_t &mask);
 
+/// Processors that the calling thread may be scheduled on; false where the mask
+/// has no room for them.
+bool readMask(cpu_set_t &mask);
+
 /// The number that an environment variable begins with; 0 where there is none.
 int32_t parseThreads(const char *text);
 

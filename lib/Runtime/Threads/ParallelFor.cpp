@@ -125,6 +125,7 @@ struct Team {
   bool isLent;        ///< the threads are the caller's
   int64_t parkedAt;   ///< when the last run ended
   int32_t refused; ///< loops for which no thread was woken, one behind another
+  int callersCpu;  ///< which the threads keep off; -1 where there is none
 
   Pace pace;
 
@@ -271,11 +272,29 @@ static void closeLoop(Team &team) {
   }
 }
 
+/// Lets threads that are about to wake up, or to begin, run on any processor of
+/// the caller's but the one that it computes on. In a virtual machine Linux may
+/// take a processor that is idle for one that the host has given to others, and
+/// queues a thread behind the one that wakes it, until the load is balanced
+/// some milliseconds later. Nothing is done where processors are too few.
+static void keepOffCaller(Team &team) {
+  int cpu = sched_getcpu();
+  cpu_set_t mask;
+  if (cpu < 0 || cpu == team.callersCpu || !readMask(mask) ||
+      CPU_COUNT(&mask) < team.numMembers)
+    return;
+  team.callersCpu = cpu;
+  CPU_CLR(static_cast<size_t>(cpu), &mask);
+  for (int32_t k = 1; k < team.numMembers; ++k)
+    pthread_setaffinity_np(team.members[k].thread, sizeof(mask), &mask);
+}
+
 /// Lets all threads see what was written before.
 static void announce(Team &team) {
   __atomic_fetch_add(&team.generation, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&team.asleep, __ATOMIC_SEQ_CST) == 0)
     return;
+  keepOffCaller(team);
   pthread_mutex_lock(&team.mutex);
   pthread_cond_broadcast(&team.wakeUp);
   pthread_mutex_unlock(&team.mutex);
@@ -373,6 +392,7 @@ static Team *createTeam(int32_t wanted) {
     return nullptr;
   team->numWanted = wanted;
   team->numMembers = 1;
+  team->callersCpu = -1;
   for (int32_t k = 0; k < wanted; ++k) {
     team->members[k].team = team;
     team->members[k].piece = kNoPiece;
@@ -400,6 +420,7 @@ static Team *startTeam(int32_t wanted) {
     ++team->numMembers;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  keepOffCaller(*team);
   return team;
 }
 
