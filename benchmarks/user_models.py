@@ -10,13 +10,15 @@
     bench.py --models                  models of Python packages and of exporters
     bench.py --models model.onnx ...   others
     bench.py --models --set x.1=8000   what open extents and inputs are
-    bench.py --models --docs           writes the table of docs/Models.md
+    bench.py --models --threads 1,2    with one thread, and with two
+    bench.py --models --docs           writes the table of docs/Models.md, with both
 
 An open first dimension is 1, the others 64, unless set: by their name, or by the
 input and the axis. Inputs are random, or what is set. A row: seconds to compile,
-milliseconds of a run (the shortest of turns of some), onnxruntime's time in times
-of loopc's, and the largest difference of an output beside the largest element of it
-(or 0.001: what is smaller is rounded to nothing in the layers before).
+the largest difference of an output beside the largest element of it (or 0.001: what is
+smaller is rounded to nothing in the layers before), and for each number of threads
+milliseconds of a run (the shortest of turns of some) and onnxruntime's time in times of
+loopc's.
 Each model has a process of its own. The packages that user_models.toml names are
 downloaded once, into a cache. Exit status 1 where a model that onnxruntime runs is
 refused or fails, or an output has another shape or type, or other integers.
@@ -32,6 +34,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -119,19 +122,26 @@ def difference(got: Any, want: Any) -> float:
 
 
 @dataclasses.dataclass
-class Figures:
-    """Of one model: seconds, and the largest difference."""
+class Runs:
+    """Seconds of a run with some number of threads."""
 
-    compiling: float = 0.0
-    loopc: float = 0.0
-    onnxruntime: float = 0.0
-    difference: float = 0.0
-    problem: str = ""
+    loopc: float
+    onnxruntime: float
 
     @property
     def times(self) -> float:
         """onnxruntime's time in times of loopc's."""
         return self.onnxruntime / self.loopc
+
+
+@dataclasses.dataclass
+class Figures:
+    """Of one model: seconds, and the largest difference of an output."""
+
+    compiling: float = 0.0
+    difference: float = 0.0
+    problem: str = ""
+    runs: list[Runs] = dataclasses.field(default_factory=list)
 
 
 def _shortest_run(engine: Any, feeds: Mapping[str, np.ndarray]) -> float:
@@ -149,49 +159,65 @@ def _shortest_run(engine: Any, feeds: Mapping[str, np.ndarray]) -> float:
     return best
 
 
-def _measure_here(path: str, given: Mapping[str, str], threads: int) -> Figures:
+def _take_turns(engines: Sequence[Any], feeds: Mapping[str, np.ndarray], threads: int) -> Runs:
+    """The shortest runs of loopc and of onnxruntime."""
+    best = [math.inf, math.inf]
+    turns, until = 0, time.perf_counter() + 1
+    while turns < 5 or (turns < 100 and time.perf_counter() < until):
+        for k, engine in enumerate(engines):
+            time.sleep(REST if threads > 1 else 0)
+            best[k] = min(best[k], _shortest_run(engine, feeds))
+        turns += 1
+    return Runs(*best)
+
+
+def _measure_here(path: str, given: Mapping[str, str], threads: Sequence[int]) -> Figures:
     """In this process; a problem of loopc is told, one of onnxruntime raised."""
     # Here, so that a process of ready.py has one of the two.
     import loopc
     import onnxruntime
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 4
-    peer = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    def open_peer(number: int) -> Any:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = number
+        options.log_severity_level = 4
+        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+
+    peer = open_peer(threads[0])
     random = np.random.default_rng(0)
     feeds = {port.name: make_feed(port, given, random) for port in peer.get_inputs()}
     want = peer.run(None, feeds)
-    own = loopc.SessionOptions(cache_dir="off")
-    own.intra_op_num_threads = threads
-    begin = time.perf_counter()
-    try:
-        session = loopc.InferenceSession(path, own)
-        figures = Figures(time.perf_counter() - begin)
-        figures.difference = difference(session.run(None, feeds), want)
-        if math.isinf(figures.difference):
-            return Figures(problem="an output differs in its shape, its type or its integers")
-    except Exception as error:  # whatever it is, the next model goes on
-        return Figures(problem=f"{type(error).__name__}: {str(error).splitlines()[0][:200]}")
-    best = [math.inf, math.inf]
-    turns, until = 0, time.perf_counter() + 1
-    while turns < 5 or (turns < 100 and time.perf_counter() < until):
-        for k, engine in enumerate((session, peer)):
-            time.sleep(REST if threads > 1 else 0)
-            best[k] = min(best[k], _shortest_run(engine, feeds))
-        turns += 1
-    figures.loopc, figures.onnxruntime = best
+    figures = Figures()
+    with tempfile.TemporaryDirectory() as cache:
+        for number in threads:
+            options = loopc.SessionOptions(cache_dir=cache)
+            options.intra_op_num_threads = number
+            begin = time.perf_counter()
+            try:
+                session = loopc.InferenceSession(path, options)
+                # With other numbers of threads it is in the cache.
+                figures.compiling = figures.compiling or time.perf_counter() - begin
+                found = difference(session.run(None, feeds), want)
+            except Exception as error:  # whatever it is, the next model goes on
+                said = str(error).splitlines()[0][:200]
+                return Figures(problem=f"{type(error).__name__}: {said}")
+            if math.isinf(found):
+                return Figures(problem="an output differs in its shape, its type or its integers")
+            figures.difference = max(figures.difference, found)
+            peer = peer if number == threads[0] else open_peer(number)
+            figures.runs.append(_take_turns((session, peer), feeds, number))
     return figures
 
 
-def measure(entry: Entry, threads: int) -> Figures:
+def measure(entry: Entry, threads: Sequence[int]) -> Figures:
     """In a process of its own."""
-    command = [sys.executable, __file__, "--one", "--threads", str(threads), str(entry.path)]
+    numbers = ",".join(map(str, threads))
+    command = [sys.executable, __file__, "--one", "--threads", numbers, str(entry.path)]
     command += [f"--set={name}={value}" for name, value in entry.given.items()]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PATIENCE, check=False,
-            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+            env={**os.environ, "OMP_NUM_THREADS": str(max(threads))},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return Figures(problem=f"more than {PATIENCE} seconds")
@@ -200,55 +226,66 @@ def measure(entry: Entry, threads: int) -> Figures:
         told = lines[-1][:200] if lines else "it said nothing"
         who = "onnxruntime" if "onnxruntime" in told else f"status {done.returncode}"
         return Figures(problem=f"{who}: {told}")
-    return Figures(**json.loads(done.stdout.splitlines()[-1]))
+    found = json.loads(done.stdout.splitlines()[-1])
+    found["runs"] = [Runs(**runs) for runs in found["runs"]]
+    return Figures(**found)
 
 
-HEADING = """\
-| package | model | compiling, s | loopc, ms | onnxruntime, ms | times | difference |
-|---|---|---|---|---|---|---|"""
+def _named(threads: int) -> str:
+    return f"{threads} thread{'s' * (threads > 1)}"
 
 
-def line(entry: Entry, figures: Figures) -> str:
+def heading(threads: Sequence[int]) -> str:
+    """The first two lines of the table."""
+    cells = ["package", "model", "compiling, s", "difference"]
+    for number in threads:
+        name = _named(number)
+        cells += [f"loopc, ms, {name}", f"onnxruntime, ms, {name}", f"times, {name}"]
+    return f"| {' | '.join(cells)} |\n|{'---|' * len(cells)}"
+
+
+def line(entry: Entry, figures: Figures, threads: Sequence[int]) -> str:
     """Of the table."""
     if figures.problem:
-        return f"| {entry.origin} | {entry.name} | {figures.problem} | | | | |"
-    cells = (
-        *(entry.origin, entry.name, f"{figures.compiling:.2f}"),
-        *(f"{1e3 * figures.loopc:.3f}", f"{1e3 * figures.onnxruntime:.3f}"),
-        *(f"{figures.times:.2f}", f"{figures.difference:.2g}"),
-    )
-    return f"| {' | '.join(cells)} |"
+        rest = [figures.problem] + [""] * (1 + 3 * len(threads))
+    else:
+        rest = [f"{figures.compiling:.2f}", f"{figures.difference:.2g}"]
+    for runs in figures.runs:
+        rest += [f"{1e3 * runs.loopc:.3f}", f"{1e3 * runs.onnxruntime:.3f}", f"{runs.times:.2f}"]
+    return f"| {' | '.join([entry.origin, entry.name, *rest])} |"
 
 
-def summary(rows: Sequence[tuple[Entry, Figures]]) -> str:
+def summary(rows: Sequence[tuple[Entry, Figures]], threads: Sequence[int]) -> str:
     """How many there are, their mean and the worst."""
-    good = [(figures.times, entry) for entry, figures in rows if not figures.problem]
+    good = [(entry, figures) for entry, figures in rows if not figures.problem]
     if not good:
         return "- No model was run."
-    mean = math.exp(sum(math.log(times) for times, _ in good) / len(good))
-    packages = len({entry.origin for _, entry in good})
-    least, worst = min(good, key=lambda one: one[0])
-    behind = sum(times < 0.95 for times, _ in good)
-    texts = [
-        f"- {len(good)} models of {packages} packages and exporters: {mean:.2f} times as fast as "
-        f"onnxruntime in the geometric mean, {least:.2f} at worst ({worst.name}); {behind} are "
-        "below 0.95."
-    ]
+    packages = len({entry.origin for entry, _ in good})
+    texts = [f"- {len(good)} models of {packages} packages and exporters."]
+    for k, number in enumerate(threads):
+        times = [(figures.runs[k].times, entry) for entry, figures in good]
+        mean = math.exp(sum(math.log(one) for one, _ in times) / len(times))
+        least, worst = min(times, key=lambda one: one[0])
+        behind = sum(one < 0.95 for one, _ in times)
+        texts.append(
+            f"- {_named(number)}: {mean:.2f} times as fast as onnxruntime in the geometric mean, "
+            f"{least:.2f} at worst ({worst.name}); {behind} are below 0.95."
+        )
     texts += [f"- {entry.name}: {figures.problem}" for entry, figures in rows if figures.problem]
     return "\n".join(texts)
 
 
-def write_page(rows: Sequence[tuple[Entry, Figures]], threads: int) -> None:
+def write_page(rows: Sequence[tuple[Entry, Figures]], threads: Sequence[int]) -> None:
     """Writes the table between its two lines of the page."""
     import onnxruntime
     from bench import measured, processor
 
     before, rest = PAGE.read_text().split(BEGIN, 1)
     after = rest.split(END, 1)[1]
-    version = onnxruntime.__version__
-    told = f"onnxruntime {version}, {threads} thread(s), {processor()}, {measured()}:"
-    table = "\n".join([HEADING, *(line(*row) for row in rows)])
-    PAGE.write_text(f"{before}{BEGIN}\n\n{told}\n\n{table}\n\n{summary(rows)}\n\n{END}{after}")
+    told = f"onnxruntime {onnxruntime.__version__}, {processor()}, {measured()}:"
+    table = "\n".join([heading(threads), *(line(*row, threads) for row in rows)])
+    said = summary(rows, threads)
+    PAGE.write_text(f"{before}{BEGIN}\n\n{told}\n\n{table}\n\n{said}\n\n{END}{after}")
 
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -260,7 +297,8 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     add("models", nargs="*", type=Path, metavar="MODEL")
     add("--set", action="append", default=[], metavar="NAME=NUMBER")
     add("--filter", default="", metavar="REGEX", help="only models whose package or name matches")
-    add("--threads", type=int, default=1, metavar="N", help="threads of both (default 1)")
+    add("--threads", metavar="N,...",
+        help="numbers of threads of both (default 1; --docs: 1,2)")  # fmt: skip
     cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "loopc-models"
     add("--cache", type=Path, default=cache, metavar="FOLDER", help=f"of packages ({cache})")
     add("--docs", action="store_true", help="write the table of docs/Models.md")
@@ -271,7 +309,12 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     for path in options.models:
         if not path.is_file():
             parser.error(f"there is no file {path}")
-    if options.threads < 1:
+    try:
+        given = options.threads or ("1,2" if options.docs else "1")
+        options.threads = [int(number) for number in given.split(",")]
+    except ValueError as error:
+        parser.error(f"--threads: {error}")
+    if min(options.threads) < 1:
         parser.error("--threads must be positive")
     if options.docs and (options.models or options.filter):
         parser.error("--docs writes all rows: it takes no models and no --filter")
@@ -301,15 +344,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(dataclasses.asdict(figures)))
         return 0
     rows = []
-    print(HEADING, flush=True)
+    print(heading(options.threads), flush=True)
     try:
         for entry in _entries(options, given):
             rows.append((entry, measure(entry, options.threads)))
-            print(line(*rows[-1]), flush=True)
+            print(line(*rows[-1], options.threads), flush=True)
     except RuntimeError as error:
         print(f"user_models.py: error: {error}", file=sys.stderr)
         return 1
-    print(f"\n{summary(rows)}")
+    print(f"\n{summary(rows, options.threads)}")
     if options.docs:
         write_page(rows, options.threads)
     return int(any(f.problem and not f.problem.startswith("onnxruntime") for _, f in rows))

@@ -101,15 +101,24 @@ def test_only_what_is_wanted_is_made(packages: Path) -> None:
 
 
 def test_a_row_of_each_model(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert user_models.main(["--cache", str(packages), "--filter", "relu"]) == 0
+    arguments = ["--cache", str(packages), "--filter", "relu", "--threads", "1,2"]
+    assert user_models.main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
+    columns = lines[0].split(" | ")
+    assert columns[6:] == [
+        "times, 1 thread",
+        *(f"{one}, 2 threads" for one in ("loopc, ms", "onnxruntime, ms")),
+        "times, 2 threads |",
+    ]
     assert [line.split(" | ")[1] for line in lines[2:5]] == [
         "relu.onnx",
         "relu.onnx, fixed",
         "relu.onnx, float16",
     ]
-    assert all(line.endswith(" | 0 |") for line in lines[2:5])
-    assert "3 models of 1 packages and exporters" in lines[-1]
+    assert all(len(line.split(" | ")) == len(columns) for line in lines[2:5])
+    assert all(line.split(" | ")[3] == "0" for line in lines[2:5])
+    assert "3 models of 1 packages and exporters" in lines[-3]
+    assert "- 2 threads: " in lines[-1]
 
 
 def test_a_file_that_the_wheel_lacks(packages: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -124,7 +133,7 @@ def test_a_wrong_output_is_a_failure(
 ) -> None:
     path = tmp_path / "relu.onnx"
     monkeypatch.setattr(user_models, "difference", lambda got, want: math.inf)
-    assert "differs" in user_models._measure_here(str(path), {}, 1).problem
+    assert "differs" in user_models._measure_here(str(path), {}, [1]).problem
 
 
 @pytest.mark.parametrize(
@@ -154,7 +163,8 @@ def test_difference_of_kinds() -> None:
     "arguments",
     [
         ["--set", "x"],
-        ["--threads", "0"],
+        ["--threads", "1,0"],
+        ["--threads", "two"],
         ["--filter", "("],
         ["--docs", "--filter", "a"],
         ["none.onnx"],
