@@ -113,7 +113,8 @@ def test_runs_take_optimised_code_when_it_is_there(cache):
 
 def test_states_are_kept():
     """The sum of all runs, by whichever code."""
-    session, other = make(model()), make(model(), "off", cache_dir="off")
+    other = make(model(MANY), "off", cache_dir="off")
+    session = make(model(MANY))
     assert is_quick(session)
     before = after = 0
     while before < 3 or after < 3:
