@@ -51,8 +51,9 @@ using namespace loopc;
 /// refused elsewhere. More than a page's is not asked for.
 static constexpr uint64_t kBytecodeAlignment = 4096;
 
-/// Operations of the memref stage from which on a model has two tiers.
-static constexpr unsigned kMinOfTiers = 500;
+/// Operations of the memref stage from which on a model has two tiers: sessions
+/// of fewer gain less than 10 ms.
+static constexpr unsigned kMinOfTiers = 64;
 
 /// Whether the environment asks for the IR to be verified behind every pass, as
 /// that of the tests does.
