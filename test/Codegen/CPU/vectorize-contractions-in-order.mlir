@@ -81,7 +81,7 @@ func.func @epilogue(%x: memref<6x32xf32>, %w: memref<32x64xf32>) -> memref<6x64x
       indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
       ins(%y : memref<6x64xf32>) outs(%y : memref<6x64xf32>) {
   ^bb0(%a: f32, %b: f32):
-    %r = math.tanh %a : f32
+    %r = arith.mulf %a, %a : f32
     linalg.yield %r : f32
   }
   return %y : memref<6x64xf32>
