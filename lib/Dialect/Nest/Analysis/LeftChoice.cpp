@@ -47,20 +47,6 @@ static bool isOfConstant(Operation &op) {
   });
 }
 
-/// How many constants are in a chain of sums in free order that ends with `op`:
-/// LLVM makes one of several.
-static unsigned countConstants(Operation &op) {
-  unsigned count = 0;
-  for (Value operand : op.getOperands()) {
-    Operation *from = operand.getDefiningOp();
-    if (matchPattern(operand, m_Constant()))
-      ++count;
-    else if (from && from->getBlock() == op.getBlock() && isFree(*from))
-      count += countConstants(*from);
-  }
-  return count;
-}
-
 /// True if `loop` has no loop in it, and no vectors: LLVM may make vectors.
 static bool isScalarLoop(Operation *loop) {
   return !loop->walk([&](Operation *op) {
@@ -90,17 +76,50 @@ static bool carriesFloats(LoopLikeOpInterface loop) {
       .wasInterrupted();
 }
 
+namespace {
+/// Goes through code in its order; what was found of an operation is kept.
+class ChoiceFinder {
+public:
+  bool isChoice(Operation &op) {
+    if (isOfConstant(op))
+      return true;
+    return isFree(op) && (countConstants(op) > 1 || isCarried(op));
+  }
+
+private:
+  /// Constants in the chain of sums in free order that ends with `op`, of which
+  /// LLVM makes one; no more than two are counted.
+  unsigned countConstants(Operation &op) {
+    unsigned count = 0;
+    for (Value operand : op.getOperands())
+      count += matchPattern(operand, m_Constant())
+                   ? 1
+                   : constants.lookup(operand.getDefiningOp());
+    return constants[&op] = std::min(count, 2u);
+  }
+
+  /// True if LLVM may make vectors of a loop that carries `op`.
+  bool isCarried(Operation &op) {
+    auto loop = op.getParentOfType<LoopLikeOpInterface>();
+    if (!loop)
+      return false;
+    auto [found, isNew] = loops.try_emplace(loop, false);
+    if (isNew)
+      found->second = isScalarLoop(loop) && carriesFloats(loop);
+    return found->second;
+  }
+
+  llvm::DenseMap<Operation *, unsigned> constants;
+  llvm::DenseMap<Operation *, bool> loops;
+};
+} // namespace
+
 bool loopc::leavesChoice(Operation *root) {
+  ChoiceFinder finder;
   return root
-      ->walk([](Operation *op) {
-        if (isOfConstant(*op))
-          return WalkResult::interrupt();
-        if (!isFree(*op))
-          return WalkResult::advance();
-        auto loop = op->getParentOfType<LoopLikeOpInterface>();
-        bool isCarried = loop && isScalarLoop(loop) && carriesFloats(loop);
-        return isCarried || countConstants(*op) > 1 ? WalkResult::interrupt()
-                                                    : WalkResult::advance();
+      ->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        return finder.isChoice(*op) ? WalkResult::interrupt()
+                                    : WalkResult::advance();
       })
       .wasInterrupted();
 }
