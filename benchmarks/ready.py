@@ -13,17 +13,21 @@
     bench.py --ready --docs                 writes docs/Ready.md
 
 Each figure is of a new process with one thread: loopc with an empty cache (cold), loopc
-with what that left (warm), onnxruntime, in turns; the least counts. Ready is from the call that
+with what that left (warm), loopc with another empty cache and `tier` "background" (tiers),
+onnxruntime, in turns; the least counts. Ready is from the call that
 makes the session until it returns, the first result is behind one run more. Memory is
 that of the process when the session is there; the peak of cold sessions has that of the
-process that compiles beside it. Inputs lie beside a model as .npz, or are those of
-user_models.py; there is no first result where they do not fit. Exit status 1 where loopc
-fails.
+process that compiles beside it. CPU time is that of all processes that compile, those in
+the background, too; optimised code is there so long behind the beginning. Inputs lie beside
+a model as .npz, or are those of user_models.py; there is no first result where they do not
+fit. Exit status 1 where loopc fails.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import ctypes
 import dataclasses
 import json
 import math
@@ -59,7 +63,8 @@ INTRODUCTION = """\
 Time until a session is ready, and the memory of its process, beside onnxruntime {version}:
 `./dev bench --ready`, one thread, each figure the least of {rounds} new processes in turns, on
 {processor}, {measured}. Cold is with an empty cache, where another process compiles the model;
-warm is with what that left. [Rationale/Ready.md](Rationale/Ready.md) has how it is done.
+warm is with what that left; with tiers it is cold, with `SessionOptions.tier` "background".
+[Rationale/Ready.md](Rationale/Ready.md) has how it is done.
 
 """
 
@@ -73,6 +78,8 @@ class Figures:
     memory: float = 0.0
     peak: float = 0.0
     worker: float = 0.0
+    optimised: float = 0.0
+    cpu: float = 0.0
 
 
 def status_megabytes(name: str) -> float:
@@ -83,6 +90,18 @@ def status_megabytes(name: str) -> float:
     return int(found[1]) / 1024
 
 
+def adopt_processes() -> None:
+    """Makes processes that outlive the child of this one that started them its own children."""
+    adopts_orphans = 36  # PR_SET_CHILD_SUBREAPER
+    ctypes.CDLL(None).prctl(adopts_orphans, 1, 0, 0, 0)
+
+
+def wait_until_optimised(session: Any) -> None:
+    """Returns when the session has the code that it keeps."""
+    while session.get_provider_options()["CPUExecutionProvider"].get("code") == "quick":
+        time.sleep(0.001)
+
+
 def measure_here(engine: str, path: str, given: Mapping[str, str]) -> Figures:
     """Makes a session in this process."""
     import numpy as np
@@ -91,6 +110,7 @@ def measure_here(engine: str, path: str, given: Mapping[str, str]) -> Figures:
     options = module.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
+    adopt_processes()
     begin = time.perf_counter()
     session = module.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     ready = time.perf_counter()
@@ -110,14 +130,34 @@ def measure_here(engine: str, path: str, given: Mapping[str, str]) -> Figures:
     except Exception:  # of either engine: such inputs do not fit the model
         prepared = math.nan
     ran = time.perf_counter() - prepared
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    peak = status_megabytes("VmHWM")
-    return Figures(ready - begin, ready - begin + ran, memory, peak, children)
+    if engine == "loopc":
+        wait_until_optimised(session)
+    optimised = time.perf_counter() - begin
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return Figures(
+        ready - begin,
+        ready - begin + ran,
+        memory,
+        status_megabytes("VmHWM"),
+        children.ru_maxrss / 1024,
+        optimised,
+        children.ru_utime + children.ru_stime,
+    )
 
 
-def measure(engine: str, path: pathlib.Path, given: Sequence[str], cache: str) -> Figures:
+def measure(way: str, path: pathlib.Path, given: Sequence[str], folder: str) -> Figures:
     """The same in a new process; raises RuntimeError with what it said."""
-    environment = {**os.environ, "LOOPC_CACHE_DIR": cache, "OMP_NUM_THREADS": "1"}
+    engine = "onnxruntime" if way == "onnxruntime" else "loopc"
+    tier = "background" if way == "tiers" else "off"
+    environment = {
+        **os.environ,
+        "LOOPC_CACHE_DIR": f"{folder}/{tier}",
+        "LOOPC_TIER": tier,
+        "OMP_NUM_THREADS": "1",
+    }
     environment.pop("LOOPC_COMPILE", None)
     command = [sys.executable, __file__, "--one", engine, str(path)]
     command += [f"--set={one}" for one in given]
@@ -149,13 +189,12 @@ def least(figures: Sequence[Figures]) -> Figures:
 def measure_model(path: pathlib.Path, name: str, given: Sequence[str], rounds: int) -> Row:
     """All ways, in turns."""
     row = Row(name, path.stat().st_size / 1e6)
-    seen: dict[str, list[Figures]] = {"onnxruntime": [], "cold": [], "warm": []}
+    seen: dict[str, list[Figures]] = {way: [] for way in ("onnxruntime", "cold", "warm", "tiers")}
     for _ in range(rounds):
         with tempfile.TemporaryDirectory(prefix="loopc-ready-") as cache:
             for way, figures in seen.items():
-                engine = "onnxruntime" if way == "onnxruntime" else "loopc"
                 try:
-                    figures.append(measure(engine, path, given, cache))
+                    figures.append(measure(way, path, given, cache))
                 except (RuntimeError, subprocess.TimeoutExpired) as error:
                     row.problem = f"{way}: {error}"
                     return row
@@ -199,7 +238,8 @@ def mean(values: Sequence[float]) -> float:
 def heading() -> str:
     """Of the table."""
     columns = (
-        *("model", "MB", "onnxruntime ready, ms", "cold, ms", "warm, ms"),
+        *("model", "MB", "onnxruntime ready, ms", "cold, ms", "with tiers, ms", "warm, ms"),
+        *("optimised with tiers, ms", "CPU, cold, ms", "CPU, with tiers, ms"),
         *("first result: onnxruntime, ms", "warm, ms"),
         *("memory: onnxruntime, MB", "cold, MB", "warm, MB", "peak of the compiler, MB"),
     )
@@ -209,9 +249,12 @@ def heading() -> str:
 def line(row: Row) -> str:
     """Of the table."""
     if row.problem:
-        return f"| {row.name} | {row.size:.1f} | {row.problem} |{' |' * 8}"
-    peer, cold, warm = (row.ways[way] for way in ("onnxruntime", "cold", "warm"))
-    times = (peer.ready, cold.ready, warm.ready, peer.first, warm.first)
+        return f"| {row.name} | {row.size:.1f} | {row.problem} |{' |' * 12}"
+    peer, cold, warm, tiers = (row.ways[way] for way in ("onnxruntime", "cold", "warm", "tiers"))
+    times = (
+        *(peer.ready, cold.ready, tiers.ready, warm.ready),
+        *(tiers.optimised, cold.cpu, tiers.cpu, peer.first, warm.first),
+    )
     sizes = (peer.memory, cold.memory, warm.memory, cold.worker)
     cells = ["" if math.isnan(value) else f"{1e3 * value:.1f}" for value in times]
     cells += [f"{value:.0f}" for value in sizes]
@@ -224,6 +267,7 @@ def summary(rows: Sequence[Row]) -> str:
     texts = []
     for way, member, what in (
         ("cold", "ready", "Ready, cold"),
+        ("tiers", "ready", "Ready, with tiers"),
         ("warm", "ready", "Ready, warm"),
         ("warm", "first", "First result, warm"),
         ("cold", "memory", "Memory, cold"),

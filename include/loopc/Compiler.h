@@ -50,6 +50,7 @@ namespace loopc {
 namespace network {
 class INetworkDefinition;
 } // namespace network
+enum class Stage;
 
 /// Where compilation stops. Up to LLVM it is the text of MLIR.
 enum class Output {
@@ -141,8 +142,12 @@ public:
   mlir::LogicalResult emit(Output output, llvm::raw_pwrite_stream &os,
                            llvm::StringRef weightsFile = "");
 
-  /// Compiles to the shared object `file`, and then, with `next`, to another
-  /// one: see generateShared(). Instead of emit().
+  /// Compiles to the shared object `file` (generateShared()). Instead of
+  /// emit(). With `next` there may be two: `file` has code that is made quickly
+  /// (TargetOptions::quickCode), then `next` is called, and the same model
+  /// becomes, with all passes, the file that it names, or nothing more where it
+  /// names none. Where that would save hardly any time `file` is made with all
+  /// passes, and `next` is not called.
   mlir::LogicalResult
   emitShared(llvm::StringRef file, llvm::StringRef soname,
              llvm::function_ref<std::string()> next = nullptr);
@@ -169,7 +174,20 @@ private:
   std::unique_ptr<llvm::MemoryBuffer> takeBytecode(llvm::StringRef name,
                                                    llvm::StringRef bytes);
   mlir::LogicalResult lower(Output output);
-  /// The same, after the target was checked where code is made for it.
+  /// Runs the passes behind stage `from` (none: all) up to `until` on `which`.
+  mlir::LogicalResult runPasses(mlir::ModuleOp which, std::optional<Stage> from,
+                                Stage until, bool quickCode);
+  /// Lowers the module as far as `until`, from where it is.
+  mlir::LogicalResult advance(Stage until);
+  /// The module of code that is made quickly, in the LLVM dialect. What it is
+  /// made of stays, and is lowered no further than that takes.
+  mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> lowerQuickly();
+  /// Sets what getModelInfo() says, by a module in the LLVM dialect.
+  mlir::LogicalResult readInfo(mlir::ModuleOp lowered);
+  /// Makes `file` quickly, if that is worth it.
+  mlir::FailureOr<bool> emitQuickly(llvm::StringRef file,
+                                    llvm::StringRef soname);
+  /// lower(), after the target was checked where code is made for it.
   mlir::LogicalResult lowerForTarget(Output output);
 
   CompilerOptions options;
@@ -180,6 +198,8 @@ private:
   /// What was read by parseFile(); weights may refer to it.
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   std::string fileStem;
+  /// The stage that the module has been lowered to by this object.
+  std::optional<Stage> reached;
   ModelInfo info;
   mlir::TimingScope noTiming;
   mlir::TimingScope *timing = &noTiming;

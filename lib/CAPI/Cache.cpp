@@ -400,8 +400,8 @@ struct Stored {
 /// The files of a cache, those used longest ago first.
 static std::vector<Stored> readFolder(const std::string &path) {
   // The last two are left over where a process was killed.
-  static constexpr std::string_view kSuffixes[] = {".so", ".files", ".stamp",
-                                                   ".lock", ".tmp"};
+  static constexpr std::string_view kSuffixes[] = {".so",  ".files", ".stamp",
+                                                   ".log", ".lock",  ".tmp"};
   std::vector<Stored> files;
   DIR *folder = opendir(path.c_str());
   if (!folder)

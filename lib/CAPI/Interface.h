@@ -92,8 +92,9 @@ public:
   virtual ~BackgroundWork() = default;
   /// The file to write.
   const std::string &getOutput() const { return output; }
-  /// Puts it into the cache; what cannot be kept is lost.
-  virtual void keep(const Reply &reply) = 0;
+  /// Puts it into the cache, where there is something to; what cannot be kept
+  /// is lost.
+  virtual void finish(const Reply &reply) = 0;
 
 protected:
   std::string output;

@@ -9,10 +9,14 @@
 #include "Interface.h"
 #include "ModelKey.h"
 
+#include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <dirent.h>
 #include <exception>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace loopc::capi;
@@ -31,6 +35,21 @@ std::optional<Tier> loopc::capi::findTier(std::string_view name) {
 }
 
 namespace {
+/// What is said in the background, for whoever looks why there is no optimised
+/// code: a line for each model whose compilation did not end well, and what it
+/// said on standard error. The one whose turn it is writes.
+class Log {
+public:
+  void open(const std::string &folder, const std::string &model);
+  /// Nothing is to be told of the model.
+  void forget();
+
+private:
+  std::string path;
+  Descriptor file;
+  off_t before = 0; ///< the size without what is said of the model
+};
+
 /// Holds what keeps others from it until the end.
 class CachedWork : public BackgroundWork {
 public:
@@ -39,15 +58,44 @@ public:
 
   /// False where it is not to be done.
   bool begin(bool waits, bool &isBusy);
-  void keep(const Reply &reply) override;
+  void finish(const Reply &reply) override;
 
 private:
   Cache cache;
+  Log log;
   ModelKey key;
   KeyLock turn, own;
   WorkFolder folder;
 };
 } // namespace
+
+void Log::open(const std::string &folder, const std::string &model) {
+  constexpr off_t kMost = 1 << 20;
+  path = folder + "/background.log";
+  file = Descriptor(
+      ::open(path.c_str(),
+             O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+  struct stat status;
+  if (!file || fstat(file.get(), &status) != 0)
+    return;
+  before = status.st_size;
+  if (before > kMost && ftruncate(file.get(), 0) == 0)
+    before = 0;
+  dup2(file.get(), STDERR_FILENO);
+  char now[32] = "";
+  time_t seconds = std::time(nullptr);
+  tm local;
+  if (localtime_r(&seconds, &local))
+    std::strftime(now, sizeof(now), "%Y-%m-%d %H:%M:%S", &local);
+  std::fprintf(stderr, "%s process %d began to optimise %s\n", now, getpid(),
+               model.empty() ? "a model of bytes" : model.c_str());
+}
+
+void Log::forget() {
+  if (!file || ftruncate(file.get(), before) != 0 || before != 0)
+    return;
+  unlink(path.c_str());
+}
 
 /// This process runs where no other wants to.
 static void lowerPriority() {
@@ -76,10 +124,18 @@ bool CachedWork::begin(bool waits, bool &isBusy) {
     return false;
   folder = cache.makeWorkFolder();
   output = folder ? folder.file("model.so") : "";
+  if (folder)
+    log.open(cache.getFolder(), key.name);
   return bool(folder);
 }
 
-void CachedWork::keep(const Reply &reply) {
+void CachedWork::finish(const Reply &reply) {
+  if (reply.status != LOOPC_COMPILE_OK) {
+    for (const loopc_diagnostics::Entry &entry : reply.diagnostics)
+      std::fprintf(stderr, "%s\n", entry.text.c_str());
+    return;
+  }
+  log.forget();
   Descriptor model;
   if (!key.name.empty())
     model = Descriptor(dup(kModelDescriptor));

@@ -249,8 +249,7 @@ std::string Tiers::answer(const Request &request, const Reply &reply) {
 }
 
 void Tiers::finish(const Reply &reply) {
-  if (reply.status == LOOPC_COMPILE_OK)
-    work->keep(reply);
+  work->finish(reply);
   work.reset();
 }
 
@@ -300,11 +299,7 @@ static int runLater() {
       loopc_background_begin(&request, /*waits=*/true, &isBusy));
   if (!work)
     return ExitOk;
-  callWithStack([&] {
-    Reply reply = compile(request, work->getOutput());
-    if (reply.status == LOOPC_COMPILE_OK)
-      work->keep(reply);
-  });
+  callWithStack([&] { work->finish(compile(request, work->getOutput())); });
   work.reset();
   _exit(ExitOk);
 }

@@ -9,6 +9,7 @@
 #include "loopc/Compiler.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Nest/Analysis/LeftChoice.h"
 #include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Frontend/Network/Emit.h"
 #include "loopc/Frontend/Network/Network.h"
@@ -49,6 +50,10 @@ using namespace loopc;
 /// Bytecode says how its sections are aligned, as resources want it, and is
 /// refused elsewhere. More than a page's is not asked for.
 static constexpr uint64_t kBytecodeAlignment = 4096;
+
+/// Operations of the memref stage from which on a model has two tiers: sessions
+/// of fewer gain less than 10 ms.
+static constexpr unsigned kMinOfTiers = 64;
 
 /// Whether the environment asks for the IR to be verified behind every pass, as
 /// that of the tests does.
@@ -267,43 +272,81 @@ LogicalResult Compiler::lower(Output output) {
       !problem.empty())
     return loopc::emitError(module->getLoc(), Diag::BadOption)
            << "--disable-pass: " << problem;
-  if (!isLowered) {
-    TimingScope scope = timing->nest("Passes");
-    PassManager passes(context.get());
-    PipelineOptions pipeline;
-    pipeline.optLevel = static_cast<int>(options.target.optLevel);
-    pipeline.checkAccesses = options.checkAccesses;
-    pipeline.weights = options.weights;
-    pipeline.profile = options.profile;
-    pipeline.disabledPasses = options.disabledPasses;
-    pipeline.vectors = getVectorUnit(options.target);
-    if (!options.target.chip.empty())
-      pipeline.gpu = {options.target.chip,        options.target.minKernelWork,
-                      options.target.allowTf32,   hasLibdevice(),
-                      options.target.deviceLoops, options.target.cublas};
-    buildPipeline(passes, pipeline, stage);
-    // The end of each stage is verified by a pass of its own, and what is
-    // behind each pass as there: MLIR's verifier is against views that no run
-    // reaches.
-    passes.enableVerifier(false);
-    bool hasFailed = false;
-    if (options.verifyEach.value_or(asksForVerification()))
-      verifyEachPass(passes, hasFailed);
-    if (options.configurePasses && failed(options.configurePasses(passes)))
+  if (!isLowered && stage == Stage::LLVM && options.target.quickCode) {
+    FailureOr<OwningOpRef<ModuleOp>> quick = lowerQuickly();
+    if (failed(quick))
       return failure();
-    tracePasses(passes, *module);
-    passes.enableTiming(scope);
-    if (failed(passes.run(*module)) || hasFailed)
-      return failure();
+    module = std::move(*quick);
+  } else if (!isLowered && failed(advance(stage))) {
+    return failure();
   }
-  if (stage != Stage::LLVM)
-    return success();
+  return stage == Stage::LLVM ? readInfo(*module) : success();
+}
+
+LogicalResult Compiler::readInfo(ModuleOp lowered) {
   FailureOr<ModelInfo> read =
-      readModelInfo(*module, options.target.name, fileStem);
+      readModelInfo(lowered, options.target.name, fileStem);
   if (failed(read))
     return failure();
   info = std::move(*read);
   return success();
+}
+
+LogicalResult Compiler::runPasses(ModuleOp which, std::optional<Stage> from,
+                                  Stage until, bool quickCode) {
+  TimingScope scope = timing->nest("Passes");
+  PassManager passes(context.get());
+  PipelineOptions pipeline;
+  pipeline.optLevel = static_cast<int>(options.target.optLevel);
+  pipeline.checkAccesses = options.checkAccesses;
+  pipeline.weights = options.weights;
+  pipeline.profile = options.profile;
+  pipeline.disabledPasses = options.disabledPasses;
+  pipeline.vectors = getVectorUnit(options.target);
+  // The code of -O1 is little as it is.
+  pipeline.quickCode = quickCode && options.target.optLevel > 1;
+  if (!options.target.chip.empty())
+    pipeline.gpu = {options.target.chip,        options.target.minKernelWork,
+                    options.target.allowTf32,   hasLibdevice(),
+                    options.target.deviceLoops, options.target.cublas};
+  buildPipeline(passes, pipeline, until, from);
+  // The end of each stage is verified by a pass of its own, and what is behind
+  // each pass as there: MLIR's verifier is against views that no run reaches.
+  passes.enableVerifier(false);
+  bool hasFailed = false;
+  if (options.verifyEach.value_or(asksForVerification()))
+    verifyEachPass(passes, hasFailed);
+  if (options.configurePasses && failed(options.configurePasses(passes)))
+    return failure();
+  tracePasses(passes, which);
+  passes.enableTiming(scope);
+  return success(succeeded(passes.run(which)) && !hasFailed);
+}
+
+LogicalResult Compiler::advance(Stage until) {
+  if (reached && *reached >= until)
+    return success();
+  std::optional<Stage> from = std::exchange(reached, until);
+  return runPasses(*module, from, until, /*quickCode=*/false);
+}
+
+FailureOr<OwningOpRef<ModuleOp>> Compiler::lowerQuickly() {
+  if (failed(advance(Stage::MemRef)))
+    return failure();
+  OwningOpRef<ModuleOp> quick = module->clone();
+  if (failed(runPasses(*quick, Stage::MemRef, Stage::SCF, /*quickCode=*/true)))
+    return failure();
+  if (!leavesChoice(*quick)) {
+    if (failed(runPasses(*quick, Stage::SCF, Stage::LLVM, /*quickCode=*/true)))
+      return failure();
+    return quick;
+  }
+  // The same code, with less of LLVM's work.
+  quick = nullptr;
+  if (failed(advance(Stage::LLVM)))
+    return failure();
+  quick = module->clone();
+  return quick;
 }
 
 LogicalResult Compiler::lowerForTarget(Output output) {
@@ -358,14 +401,48 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
                       timing->nest("Code generation"));
 }
 
+/// True if LLVM's work on `module`, buffers and what is done on them, takes
+/// long enough that code is to be made quickly first.
+static bool gainsByTwoTiers(ModuleOp module) {
+  unsigned count = 0;
+  module.walk([&](Operation *) { ++count; });
+  return count >= kMinOfTiers;
+}
+
+FailureOr<bool> Compiler::emitQuickly(StringRef file, StringRef soname) {
+  if (failed(lowerForTarget(Output::MemRef)))
+    return failure();
+  if (reached != Stage::MemRef || !gainsByTwoTiers(*module))
+    return false;
+  FailureOr<OwningOpRef<ModuleOp>> quick = lowerQuickly();
+  if (failed(quick) || failed(readInfo(**quick)))
+    return failure();
+  TargetOptions target = options.target;
+  target.quickCode = true;
+  if (failed(generateShared(**quick, info, target, file, soname,
+                            timing->nest("Code generation"))))
+    return failure();
+  return true;
+}
+
 LogicalResult Compiler::emitShared(StringRef file, StringRef soname,
                                    llvm::function_ref<std::string()> next) {
   if (failed(checkLinkedOperators()))
     return failure();
+  std::string path = file.str();
+  if (next) {
+    FailureOr<bool> isMade = emitQuickly(file, soname);
+    if (failed(isMade))
+      return failure();
+    if (*isMade)
+      path = next();
+    if (path.empty())
+      return success();
+  }
   if (failed(lowerForTarget(Output::Shared)))
     return failure();
-  return generateShared(*module, info, options.target, file, soname,
-                        timing->nest("Code generation"), next);
+  return generateShared(*module, info, options.target, path, soname,
+                        timing->nest("Code generation"));
 }
 
 FailureOr<std::unique_ptr<CompiledModel>> Compiler::compileInProcess() {

@@ -64,6 +64,7 @@ makeOptions(const Options &options) {
   loopc_compile_options_set_ort_compat(made.get(), 1);
   loopc_compile_options_set_fp_contract(made.get(), options.fpContract);
   loopc_compile_options_set_cache(made.get(), options.cache.c_str());
+  loopc_compile_options_set_tier(made.get(), options.tier.c_str());
   loopc_compile_options_set_timeout(made.get(), options.compileTimeout);
   loopc_compile_options_set_cpu(made.get(), options.cpu.c_str());
   loopc_compile_options_set_features(made.get(), options.features.c_str());

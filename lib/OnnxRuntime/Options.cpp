@@ -98,6 +98,13 @@ static constexpr Row kRows[] = {
      [](Options &options, std::string_view value) -> std::string {
        return parse(value, 0, 3, options.optLevel) ? "" : "0 to 3";
      }},
+    {"tier",
+     [](Options &options, std::string_view value) -> std::string {
+       options.tier = value;
+       return value == "off" || value == "background" || value == "quick"
+                  ? ""
+                  : "off, background or quick";
+     }},
     {"timeout",
      [](Options &options, std::string_view value) {
        return setSeconds(options.timeout, value);

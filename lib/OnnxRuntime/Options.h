@@ -36,6 +36,7 @@ struct Options {
   std::string cpu;      ///< "": this machine's
   std::string features; ///< beside the CPU's own
   std::string cache;    ///< "": the user's; "off": none
+  std::string tier;     ///< loopc_compile_options_set_tier()
   double compileTimeout = 0;
   /// The most bytes that a model may have whose constants are all compiled.
   size_t constantLimit = kMaxModelBytes;

@@ -15,9 +15,10 @@ using namespace mlir;
 using namespace loopc;
 
 void loopc::buildPipeline(OpPassManager &passes, const PipelineOptions &options,
-                          Stage until) {
+                          Stage until, std::optional<Stage> behind) {
   for (const Phase &phase : getPhases())
-    if (phase.stage <= until && phase.isPartOf(options))
+    if (phase.stage <= until && (!behind || phase.stage > *behind) &&
+        phase.isPartOf(options))
       phase.populate(PassAdder(passes, options.disabledPasses), options);
 }
 

@@ -68,7 +68,8 @@ void loopc::populateEntryPoint(PassAdder manager,
 }
 
 void loopc::populateThreads(PassAdder manager, const PipelineOptions &options) {
-  manager.addPass(createParallelizeNests({.compact = options.optLevel == 1}),
+  manager.addPass(createParallelizeNests(
+                      {.compact = options.optLevel == 1 || options.quickCode}),
                   "nests are final and their marks are proved; before they "
                   "become functions, of which it makes its own");
 }

@@ -37,7 +37,8 @@ void loopc::populateVectors(PassAdder manager, const PipelineOptions &options) {
                   "have several products, are one already");
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(
-      createCpuVectorizeContractions({.compact = options.optLevel == 1}),
+      createCpuVectorizeContractions(
+          {.compact = options.optLevel == 1, .inOrder = options.quickCode}),
       "takes sums of products, convolutions too, and what follows "
       "them in registers, before others take it apart");
   functions.addPass(createCpuVectorizeRows(),

@@ -16,8 +16,6 @@
 
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/Bitcode/BitcodeReader.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -31,10 +29,6 @@ using namespace loopc;
 
 /// Instructions without a branch that are scheduled together.
 static constexpr unsigned kRunInstructions = 500;
-
-/// Instructions from which on a model has two tiers: below, LLVM's passes take
-/// less than what it takes to make code twice.
-static constexpr unsigned kMinOfTiers = 3000;
 
 /// Divides long runs of instructions without a branch: the scheduler compares
 /// each with those before it, up to a label. A label is no code.
@@ -206,21 +200,20 @@ translateWithoutWeights(ModuleOp module, const ModelInfo &info,
   return std::make_pair(std::move(*weights), std::move(*translated));
 }
 
-/// Compiles `translated` to an object with a section for the weights: all of
-/// them, or, with `dropsUnused`, those that its code uses.
+/// Compiles `translated` to an object with a section for the weights that its
+/// code uses.
 static FailureOr<ModelCode>
-compileObject(LLVMModule translated, WeightSet &weights, bool dropsUnused,
-              const ModelInfo &info, const TargetOptions &options,
-              WeightBytes bytes, TimingScope &timing, Location loc) {
+compileObject(LLVMModule translated, WeightSet &weights, const ModelInfo &info,
+              const TargetOptions &options, WeightBytes bytes,
+              TimingScope &timing, Location loc) {
   ModelCode code;
   code.nodes = std::move(translated.nodes);
   TimingScope scope = timing.nest("Divide");
   ModuleParts parts = ModuleParts::divide(std::move(translated), info.symbol);
   scope.stop();
   auto addWeights = [&](llvm::Module &section) {
-    if (dropsUnused)
-      weights.keepOnly(
-          [&](StringRef symbol) { return parts.usesGlobal(symbol); });
+    weights.keepOnly(
+        [&](StringRef symbol) { return parts.usesGlobal(symbol); });
     addEmptyWeightSection(section, info, weights, bytes,
                           /*isShared=*/parts.size() > 1);
   };
@@ -280,56 +273,27 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
     return failure();
   auto &[weights, translated] = *input;
   FailureOr<ModelCode> code =
-      compileObject(std::move(translated), weights, /*dropsUnused=*/true, info,
-                    options, WeightBytes::Appended, timing, loc);
+      compileObject(std::move(translated), weights, info, options,
+                    WeightBytes::Appended, timing, loc);
   return success(succeeded(code) &&
                  succeeded(appendWeights(code->object, weights, os, loc)) &&
                  succeeded(writeNodes(code->nodes, options.nodesFile, loc)));
 }
 
-/// The same code in a context of its own; failure where LLVM cannot read what
-/// it has written.
-static FailureOr<LLVMModule> copyModule(const LLVMModule &from, Location loc) {
-  llvm::SmallVector<char, 0> bytes;
-  llvm::raw_svector_ostream os(bytes);
-  llvm::WriteBitcodeToFile(*from.module, os);
-  LLVMModule copy = LLVMModule::create();
-  auto module = llvm::parseBitcodeFile(
-      llvm::MemoryBufferRef(os.str(), from.module->getName()), *copy.context);
-  if (!module)
-    return emitError(loc, Diag::CodeGeneration)
-           << "LLVM cannot read its own code: "
-           << llvm::toString(module.takeError());
-  copy.module = std::move(*module);
-  copy.nodes = from.nodes;
-  return copy;
-}
-
-/// True if LLVM's work on `module` takes long enough that code is to be made
-/// quickly first.
-static bool gainsByTwoTiers(const llvm::Module &module) {
-  return module.getInstructionCount() >= kMinOfTiers;
-}
-
-namespace {
-/// A model that becomes a shared object, or two.
-struct SharedObjects {
-  const ModelInfo &info;
-  StringRef soname;
-  Location loc;
-  WeightSet weights;
-  TimingScope timing;
-
-  LogicalResult write(LLVMModule translated, const TargetOptions &options,
-                      bool dropsUnused, StringRef output);
-};
-} // namespace
-
-LogicalResult SharedObjects::write(LLVMModule translated,
-                                   const TargetOptions &options,
-                                   bool dropsUnused, StringRef output) {
+LogicalResult loopc::generateShared(ModuleOp module, const ModelInfo &info,
+                                    const TargetOptions &options,
+                                    StringRef output, StringRef soname,
+                                    TimingScope timing) {
+  Location loc = module.getLoc();
+  FailureOr<Machine> machine = createMachine(options, loc);
+  if (failed(machine))
+    return failure();
+  auto input = translateWithoutWeights(module, info, options, *machine, timing);
+  if (failed(input))
+    return failure();
+  auto &[weights, translated] = *input;
   FailureOr<ModelCode> code =
-      compileObject(std::move(translated), weights, dropsUnused, info, options,
+      compileObject(std::move(translated), weights, info, options,
                     WeightBytes::Reserved, timing, loc);
   if (failed(code))
     return failure();
@@ -341,35 +305,4 @@ LogicalResult SharedObjects::write(LLVMModule translated,
                                             soname, options, nowhere)) &&
                  succeeded(fillWeights(output, weights, nowhere)) &&
                  succeeded(writeNodes(code->nodes, options.nodesFile, loc)));
-}
-
-LogicalResult loopc::generateShared(ModuleOp module, const ModelInfo &info,
-                                    const TargetOptions &options,
-                                    StringRef output, StringRef soname,
-                                    TimingScope timing,
-                                    llvm::function_ref<std::string()> next) {
-  Location loc = module.getLoc();
-  FailureOr<Machine> machine = createMachine(options, loc);
-  if (failed(machine))
-    return failure();
-  auto input = translateWithoutWeights(module, info, options, *machine, timing);
-  if (failed(input))
-    return failure();
-  LLVMModule translated = std::move(input->second);
-  SharedObjects objects = {info, soname, loc, std::move(input->first),
-                           std::move(timing)};
-  std::string path = output.str();
-  if (next && gainsByTwoTiers(*translated.module)) {
-    FailureOr<LLVMModule> copy = copyModule(translated, loc);
-    TargetOptions quick = options;
-    quick.quickCode = true;
-    if (failed(copy) || failed(objects.write(std::move(*copy), quick,
-                                             /*dropsUnused=*/false, path)))
-      return failure();
-    path = next();
-    if (path.empty())
-      return success();
-  }
-  return objects.write(std::move(translated), options, /*dropsUnused=*/true,
-                       path);
 }

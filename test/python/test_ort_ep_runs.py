@@ -608,3 +608,42 @@ def test_cache_without_a_compiler_in_the_process(tmp_path):
         for extra in ({}, {"LOOPC_COMPILE": "inprocess"})
     ]  # fmt: skip
     assert answers[0] == answers[1] == ["[0.0, 16.0, 32.0, 48.0]", "True False False True"]
+
+
+TIERS = """
+import os, sys, time, numpy as np, onnxruntime, loopc.onnxruntime
+options = loopc.onnxruntime.add_provider(
+    onnxruntime.SessionOptions(), cache_dir=sys.argv[2], tier="background", claim="all"
+)
+session = onnxruntime.InferenceSession(sys.argv[1], options)
+feeds = {"x": np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)}
+first = session.run(None, feeds)[0]
+print(any(name.endswith(".lock") for name in os.listdir(sys.argv[2])))
+while any(not name.endswith((".so", ".stamp")) for name in os.listdir(sys.argv[2])):
+    time.sleep(0.01)
+time.sleep(0.02)
+session.run(None, feeds)
+maps = {line.split()[-1] for line in open("/proc/self/maps") if sys.argv[2] in line}
+print(len(maps), np.array_equal(first, session.run(None, feeds)[0]))
+"""
+
+
+def test_optimised_code_takes_the_place_of_what_was_made_quickly(tmp_path):
+    nodes, name = "", "x"
+    for k in range(30):
+        nodes += f"s{k} = Softmax<axis = {k % 2}>({name}) z{k} = Add(s{k}, {name}) "
+        name = f"z{k}"
+    model = parse(f"g (float[a, b] x) => (float[a, b] y) {{ {nodes} y = Tanh({name}) }}")
+    onnx.save(model, tmp_path / "model.onnx")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("LOOPC_")}
+    said = subprocess.run(
+        [sys.executable, "-c", TIERS, "model.onnx", str(tmp_path / "cache")],
+        cwd=tmp_path, env=environment, check=True, capture_output=True, text=True,
+    ).stdout.split()  # fmt: skip
+    # Both libraries are mapped until the session ends.
+    assert said == ["True", "2", "True"]
+
+
+def test_a_tier_that_does_not_exist():
+    with pytest.raises(loopc.InvalidArgument, match="off, background or quick"):
+        loopc.onnxruntime.add_provider(onnxruntime.SessionOptions(), tier="fast")

@@ -21,8 +21,10 @@ from pathlib import Path
 
 import loopc
 import numpy as np
+import onnx
 import onnx.parser
 import pytest
+from test_custom_operators import build
 
 FEEDS = {"x": np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4), "axis": np.int64(1)}
 #: Instructions of 12 of its layers are enough for two tiers.
@@ -113,7 +115,8 @@ def test_runs_take_optimised_code_when_it_is_there(cache):
 
 def test_states_are_kept():
     """The sum of all runs, by whichever code."""
-    session, other = make(model()), make(model(), "off", cache_dir="off")
+    other = make(model(MANY), "off", cache_dir="off")
+    session = make(model(MANY))
     assert is_quick(session)
     before = after = 0
     while before < 3 or after < 3:
@@ -331,3 +334,123 @@ def test_environment_and_entries_choose(monkeypatch):
     monkeypatch.setenv("LOOPC_TIER", "fast")
     with pytest.raises(loopc.CompileError, match="LOOPC_TIER"):
         loopc.InferenceSession(model())
+
+
+def swap(session: loopc.InferenceSession, once: Callable[[], object]) -> None:
+    """What `once` returns is the same before and after optimised code is there."""
+    assert is_quick(session)
+    before = once()
+    assert is_quick(session), "it was there at once"
+    wait_for(lambda: not is_quick(session), "optimised code")
+    assert once() == before
+
+
+def products(layers: int = 12) -> bytes:
+    """Products of many shapes, whose tiles are other ones in optimised code."""
+    random = np.random.default_rng(0)
+    nodes, weights, name, width = [], [], "x", 24
+    for k in range(layers):
+        wider = (24, 1, 33, 70, 7, 16)[k % 6]
+        scale = np.float32(1 / np.sqrt(width))
+        weights.append(random.standard_normal((width, wider), np.float32) * scale)
+        nodes += [
+            onnx.helper.make_node("MatMul", [name, f"w{k}"], [f"p{k}"]),
+            onnx.helper.make_node("Tanh" if k % 2 else "Relu", [f"p{k}"], [f"a{k}"]),
+            onnx.helper.make_node("Softmax", [f"a{k}"], [f"s{k}"]),
+        ]
+        name, width = f"s{k}" if k % 5 == 4 else f"a{k}", wider
+    graph = onnx.helper.make_graph(
+        [*nodes, onnx.helper.make_node("Identity", [name], ["y"])],
+        "products",
+        [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["n", 24])],
+        [onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, ["n", width])],
+        [onnx.numpy_helper.from_array(one, f"w{k}") for k, one in enumerate(weights)],
+    )
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)])
+    return made.SerializeToString()
+
+
+def test_products_keep_their_bits():
+    session = loopc.InferenceSession(products(), loopc.SessionOptions(tier="background"))
+    rows = [np.random.default_rng(n).standard_normal((n, 24), np.float32) for n in (1, 2, 5, 70)]
+    swap(session, lambda: [session.run(None, {"x": x})[0].tobytes() for x in rows])
+
+
+def test_bound_inputs_and_outputs():
+    """Addresses that were bound once are those of both."""
+    session = make(model(MANY))
+    binding = session.io_binding()
+    for name, value in FEEDS.items():
+        binding.bind_cpu_input(name, value)
+    found = np.zeros((3, 4), np.float32)
+    binding.bind_output(
+        "y", element_type=np.float32, shape=found.shape, buffer_ptr=found.ctypes.data
+    )
+
+    def once() -> bytes:
+        found[:] = 0
+        session.run_with_iobinding(binding)
+        return found.tobytes()
+
+    swap(session, once)
+
+
+def test_custom_operators(tmp_path):
+    """Both are given the functions of the library."""
+    plain = onnx.load_model_from_string(model(MANY))
+    plain.opset_import.append(onnx.helper.make_opsetid("test", 1))
+    plain.graph.node[0].input[0] = "scaled"
+    node = onnx.helper.make_node("Scale", ["x"], ["scaled"], domain="test", factor=3.0)
+    plain.graph.node.insert(0, node)
+    settings = loopc.SessionOptions(tier="background", states={"total": "next"})
+    settings.register_custom_ops_library(build(tmp_path))
+    session = loopc.InferenceSession(plain.SerializeToString(), settings)
+    swap(session, lambda: run(session))
+
+
+def test_states_of_openvino(tmp_path):
+    """ReadValue and Assign: the state that a run leaves is that of the next one, of other code."""
+    openvino = pytest.importorskip("openvino")
+    from openvino import opset13 as op
+
+    info = openvino.op.util.VariableInfo()
+    info.data_shape, info.data_type = openvino.PartialShape([3]), openvino.Type.f32
+    info.variable_id = "sum"
+    variable = openvino.op.util.Variable(info)
+    x = op.parameter([3], openvino.Type.f32, name="x")
+    value = op.read_value(op.constant(np.zeros(3, np.float32)), variable)
+    for k in range(40):
+        value = op.softmax(op.tanh(op.add(value, op.multiply(x, np.float32(k)))), 0)
+    sink = op.assign(value, variable)
+    path = str(tmp_path / "model.xml")
+    model = openvino.Model([op.result(value)], [sink], [x], "model")
+    openvino.save_model(model, path, compress_to_fp16=False)
+    other = loopc.InferenceSession(path, loopc.SessionOptions(tier="off", cache_dir="off"))
+    session = loopc.InferenceSession(path, loopc.SessionOptions(tier="background"))
+    assert is_quick(session)
+    before = after = 0
+    while before < 1 or after < 3:
+        before, after = before + is_quick(session), after + (not is_quick(session))
+        ones = {"x": np.ones(3, np.float32)}
+        assert session.run(None, ones)[0].tobytes() == other.run(None, ones)[0].tobytes()
+        time.sleep(0.02)
+
+
+def test_what_went_wrong_is_in_a_file(cache):
+    """Whose code was not made, and what was said; nothing of those that were."""
+    session = make(model(MANY))
+    wait_for(lambda: (cache / "background.log").exists(), "the beginning")
+    [worker] = workers(cache)
+    os.kill(worker, signal.SIGSEGV)
+    # It has no command line while its core is written, and holds its locks still.
+    wait_for(lambda: not Path(f"/proc/{worker}").exists(), "it ends")
+    assert is_quick(session)
+    [first, *others] = (cache / "background.log").read_text().splitlines()
+    assert f"process {worker} began to optimise a model of bytes" in first
+    assert any("Please report it" in line for line in others)
+    again = make(model(MANY))
+    wait_for(lambda: not is_quick(again) and not workers(cache), "optimised code")
+    assert (cache / "background.log").read_text().splitlines() == [first, *others]
+    command = [sys.executable, "-m", "loopc", "cache", "clear", f"--dir={cache}"]
+    subprocess.run(command, check=True, capture_output=True)
+    assert not list(cache.iterdir())

@@ -46,6 +46,9 @@ struct PipelineOptions {
   /// The target's vector registers; none: the module's `loopc.target` stays as
   /// it is, with its registers and its GPU.
   std::optional<VectorUnit> vectors;
+  /// Less code, which is made sooner and runs slower; results have the same
+  /// bits. Stages up to MemRef are the same.
+  bool quickCode = false;
   /// Nests and loops become kernels of it, where it has a chip.
   GPUTarget gpu;
   /// Passes that are left out, by their names (PassTable.h). Without one that
@@ -53,10 +56,11 @@ struct PipelineOptions {
   std::vector<std::string> disabledPasses;
 };
 
-/// Appends the passes that lead from an imported (or hand-written) module to
-/// `until`: those of each phase (Phases.h).
+/// Appends the passes that lead from an imported (or hand-written) module, or
+/// from the end of the stage `behind`, to `until`: those of each phase
+/// (Phases.h).
 void buildPipeline(mlir::OpPassManager &passes, const PipelineOptions &options,
-                   Stage until);
+                   Stage until, std::optional<Stage> behind = std::nullopt);
 
 /// Registers `loopc-to-linalg`, `loopc-to-memref`, `loopc-to-scf` and
 /// `loopc-to-llvm`, each from the import on.

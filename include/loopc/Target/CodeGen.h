@@ -63,17 +63,11 @@ mlir::LogicalResult generateCode(mlir::ModuleOp module, const ModelInfo &info,
 /// shared object `output`, which is written as it is made: callers give the
 /// name of a temporary file. The bytes of the weights are written once, into
 /// that file. `soname` is what programs that link to it will look for.
-///
-/// With `next` there may be two: `output` has code that is made quickly
-/// (TargetOptions::quickCode), then `next` is called, and the same model
-/// becomes, with all of LLVM's passes, the file that it names, or nothing more
-/// where it names none. Where that would save hardly any time `output` has all
-/// of LLVM's passes, and `next` is not called.
-mlir::LogicalResult
-generateShared(mlir::ModuleOp module, const ModelInfo &info,
-               const TargetOptions &options, llvm::StringRef output,
-               llvm::StringRef soname, mlir::TimingScope timing = {},
-               llvm::function_ref<std::string()> next = nullptr);
+mlir::LogicalResult generateShared(mlir::ModuleOp module, const ModelInfo &info,
+                                   const TargetOptions &options,
+                                   llvm::StringRef output,
+                                   llvm::StringRef soname,
+                                   mlir::TimingScope timing = {});
 
 /// Writes the C header of the model: its functions, and the names, types and
 /// shapes of inputs and outputs as comments and as macros.

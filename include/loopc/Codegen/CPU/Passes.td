@@ -293,10 +293,12 @@ def CpuVectorizeContractions
 
     `compact` wants little code: tiles have one row, whatever the number of rows
     is, columns that are not there are masked in all of them, and nothing is
-    brought together or done in blocks.
+    brought together or done in blocks; `in-order` where that changes no bit.
   }];
   let options = [Option<"compact", "compact", "bool", "false",
-                        "one kind of tile for each product">];
+                        "one kind of tile for each product">,
+                 Option<"inOrder", "in-order", "bool", "false",
+                        "the same where no bit of a result changes">];
   let statistics = [Statistic<"numVectorized", "vectorized",
                               "operations that were vectorized">];
   let dependentDialects = ["::mlir::affine::AffineDialect",

@@ -779,6 +779,17 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
 }
 
 std::optional<ContractionPlan>
-loopc::planContraction(linalg::LinalgOp op, CpuModel cpu, bool isCompact) {
-  return ::planContraction(op, cpu, isCompact, /*isTurned=*/false);
+loopc::planContraction(linalg::LinalgOp op, CpuModel cpu, TileKinds kinds) {
+  bool isOne = kinds == TileKinds::One,
+       inOrder = kinds == TileKinds::OneInOrder;
+  auto plan = ::planContraction(op, cpu, isOne, /*isTurned=*/false);
+  if (!inOrder || !plan || !plan->keepsOrder())
+    return plan;
+  auto one = ::planContraction(op, cpu, /*isCompact=*/true, /*isTurned=*/false);
+  // An operation of its own may have functions of other vectors, or of none.
+  if (one && plan->epilogue.op)
+    one->epilogue = findEpilogue(op, *one, cpu);
+  bool isSame =
+      one && one->keepsOrder() && one->epilogue.op == plan->epilogue.op;
+  return isSame ? std::move(one) : std::move(plan);
 }

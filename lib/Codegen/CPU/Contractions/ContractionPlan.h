@@ -201,6 +201,9 @@ struct ContractionPlan {
   /// `sums`, each of which would wait for the product before. Other tiles would
   /// add up in another order, so that there must be none.
   int64_t countChains(int64_t sums) const;
+  /// True if each sum is added up one product behind the other, in the order of
+  /// the loops over it, whatever tile it is in.
+  bool keepsOrder() const;
   /// Makes tiles as high as a vector is wide: transposed, whole cache lines are
   /// stored, where the halves of most came in turns. Of longer sums a tile of
   /// two vectors loads less.
@@ -208,11 +211,19 @@ struct ContractionPlan {
   void print(llvm::raw_ostream &os) const;
 };
 
-/// How `op` is computed; none if not by tiles of vectors. `isCompact` wants the
-/// least code: one kind of tile, and no copies.
-std::optional<ContractionPlan> planContraction(mlir::linalg::LinalgOp op,
-                                               CpuModel cpu,
-                                               bool isCompact = false);
+/// How many kinds of tiles a product may have.
+enum class TileKinds {
+  Fastest, ///< as many as run fastest
+  One,     ///< one, and no copies: the least code
+  /// One, and no copies, where each sum is then added up in the order that it
+  /// has with the fastest ones, and with these where not: the same bits.
+  OneInOrder
+};
+
+/// How `op` is computed; none if not by tiles of vectors.
+std::optional<ContractionPlan>
+planContraction(mlir::linalg::LinalgOp op, CpuModel cpu,
+                TileKinds kinds = TileKinds::Fastest);
 
 /// The loop over rows that share vectors along `laneDim`, with the most of
 /// them; `without` is none.

@@ -131,6 +131,15 @@ int64_t ContractionPlan::countChains(int64_t sums) const {
   return extents[dim] >= 4 * count ? count : 1;
 }
 
+bool ContractionPlan::keepsOrder() const {
+  if (isAlongSum || many)
+    return false;
+  for (int64_t sums = 1; sums < CpuModel::kChains; ++sums)
+    if (countChains(sums) > 1)
+      return false;
+  return true;
+}
+
 int64_t ContractionPlan::countUnrolled(int64_t sums) const {
   int64_t count = std::max<int64_t>(
       1, llvm::bit_floor(uint64_t(CpuModel::kSumsUnderWay / sums)));

@@ -59,7 +59,10 @@ struct CpuVectorizeContractions
     IRRewriter rewriter(&getContext());
     VectorUnit unit = getVectorUnit(getOperation());
     CpuModel cpu(unit);
-    if (compact)
+    TileKinds kinds = inOrder   ? TileKinds::OneInOrder
+                      : compact ? TileKinds::One
+                                : TileKinds::Fastest;
+    if (kinds != TileKinds::Fastest)
       unit.bits = std::min(unit.bits, kCompactCopyBits);
     CpuModel copies(unit);
     // Before borders are filled: what windows leave out is not padded at all.
@@ -85,7 +88,7 @@ struct CpuVectorizeContractions
         ++numVectorized;
         continue;
       }
-      std::optional<ContractionPlan> plan = planContraction(op, cpu, compact);
+      std::optional<ContractionPlan> plan = planContraction(op, cpu, kinds);
       if (!plan)
         continue;
       ContractionEmitter(rewriter, op, *plan).emit();
