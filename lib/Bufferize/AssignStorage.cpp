@@ -35,6 +35,11 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
+/// Of more buffers each has its own memory in an iteration, one after the other:
+/// to allocate one is nothing beside the nest that writes it, and a function
+/// with so many of them takes LLVM time with their square.
+static constexpr size_t kManyBuffers = 256;
+
 bool loopc::isInEachIteration(Operation *op, Operation *loop) {
   for (; op && op != loop; op = op->getParentOp())
     if (op->hasAttr(kColdAttrName) || op->hasAttr(kGrowsAttrName))
@@ -347,6 +352,8 @@ private:
       if (memref::DeallocOp dealloc = deallocIn(alloc, alloc->getBlock()))
         pairs.push_back({alloc, dealloc});
     });
+    if (pairs.size() > kManyBuffers)
+      return;
     for (auto [alloc, dealloc] : pairs) {
       auto sizes = sizesBefore(rewriter, loop, alloc);
       if (!sizes)
