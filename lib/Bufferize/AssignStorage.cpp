@@ -35,9 +35,9 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
-/// Of more buffers each has its own memory in an iteration, one after the other:
-/// to allocate one is nothing beside the nest that writes it, and a function
-/// with so many of them takes LLVM time with their square.
+/// Of more buffers each has its own memory in an iteration, one after the
+/// other: to allocate one is nothing beside the nest that writes it, and a
+/// function with so many of them takes LLVM time with their square.
 static constexpr size_t kManyBuffers = 256;
 
 bool loopc::isInEachIteration(Operation *op, Operation *loop) {
@@ -570,8 +570,9 @@ struct BufferAssignStorage
     SmallVector<linalg::GenericOp> ops;
     if (straight)
       getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    BufferSpans known;
     for (linalg::GenericOp op : ops)
-      assignment.reused += writeOverInput(op, rewriter);
+      assignment.reused += writeOverInput(op, rewriter, known);
     numHoisted += assignment.hoisted;
     numSpares += assignment.spares;
     numReused += assignment.reused;
