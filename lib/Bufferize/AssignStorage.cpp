@@ -570,9 +570,11 @@ struct BufferAssignStorage
     SmallVector<linalg::GenericOp> ops;
     if (straight)
       getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
-    BufferSpans known;
+    BufferSpans spans;
     for (linalg::GenericOp op : ops)
-      assignment.reused += writeOverInput(op, rewriter, known);
+      assignment.reused += writeOverInput(op, rewriter, spans);
+    if (reportWork)
+      getOperation().emitRemark() << spans.work << " uses followed";
     numHoisted += assignment.hoisted;
     numSpares += assignment.spares;
     numReused += assignment.reused;

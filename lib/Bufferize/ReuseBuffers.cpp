@@ -65,9 +65,10 @@ static bool writesWhereItReads(linalg::GenericOp op, Value from, Value to) {
 }
 
 static BufferSpan findSpan(Value buffer, Block *block,
-                           memref::DeallocOp dealloc) {
+                           memref::DeallocOp dealloc, unsigned &work) {
   BufferSpan span{dealloc};
   forEachUser(buffer, block, [&](Operation *user, Value view) {
+    ++work;
     if (user == dealloc || isa<memref::CastOp>(user))
       return;
     Operation *here = block->findAncestorOpInBlock(*user);
@@ -106,8 +107,9 @@ static bool canReplace(Value alloc, const BufferSpan &next, Value dying,
 bool loopc::canReplace(memref::AllocOp alloc, Value dying,
                        memref::DeallocOp dealloc) {
   Block *block = alloc->getBlock();
-  return ::canReplace(alloc, findSpan(alloc, block, nullptr), dying,
-                      findSpan(dying, block, dealloc));
+  unsigned work = 0;
+  return ::canReplace(alloc, findSpan(alloc, block, nullptr, work), dying,
+                      findSpan(dying, block, dealloc, work));
 }
 
 /// True if no operand of `op` is read across its rows: tiles that transpose
@@ -140,14 +142,15 @@ static bool holdsSums(Value buffer, Operation *reader) {
 }
 
 bool loopc::writeOverInput(linalg::GenericOp op, IRRewriter &rewriter,
-                           BufferSpans &known) {
+                           BufferSpans &spans) {
   if (!op.hasPureBufferSemantics() || !goesInOrder(op))
     return false;
   auto spanOf = [&](Value buffer) {
-    auto [it, isNew] = known.try_emplace(buffer);
+    auto [it, isNew] = spans.known.try_emplace(buffer);
+    Block *block = op->getBlock();
     if (isNew)
       it->second =
-          findSpan(buffer, op->getBlock(), deallocIn(buffer, op->getBlock()));
+          findSpan(buffer, block, deallocIn(buffer, block), spans.work);
     return it->second;
   };
   for (Value init : op.getDpsInits()) {
@@ -166,8 +169,8 @@ bool loopc::writeOverInput(linalg::GenericOp op, IRRewriter &rewriter,
         continue;
       next.first = before.first;
       next.isFirstIndirect = before.isFirstIndirect;
-      known[dying] = next;
-      known.erase(alloc);
+      spans.known[dying] = next;
+      spans.known.erase(alloc);
       rewriter.eraseOp(before.dealloc);
       rewriter.replaceOp(alloc, dying);
       return true;

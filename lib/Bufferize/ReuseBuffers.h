@@ -33,7 +33,10 @@ struct BufferSpan {
 
 /// What is known of buffers while others take their places. A buffer that
 /// hundreds of operations write over is not gone through again for each.
-using BufferSpans = llvm::DenseMap<mlir::Value, BufferSpan>;
+struct BufferSpans {
+  llvm::DenseMap<mlir::Value, BufferSpan> known;
+  unsigned work = 0; ///< how many uses of buffers were looked at
+};
 
 /// True if what is written to `alloc` may be written to `dying` instead, which
 /// `dealloc` frees: what uses `dying` comes before what uses `alloc`; one
@@ -48,9 +51,9 @@ bool canReplace(mlir::memref::AllocOp alloc, mlir::Value dying,
 ///     %t = alloc; generic ins(%x, ...) outs(%t); dealloc %x; ... %t
 ///     ->  generic ins(%x, ...) outs(%x); ... %x
 ///
-/// Nothing else may change uses of buffers while `known` is kept.
+/// Nothing else may change uses of buffers while `spans` are kept.
 bool writeOverInput(mlir::linalg::GenericOp op, mlir::IRRewriter &rewriter,
-                    BufferSpans &known);
+                    BufferSpans &spans);
 
 } // namespace loopc
 
