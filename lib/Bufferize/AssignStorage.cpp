@@ -35,10 +35,9 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
-/// Of more buffers each has its own memory in an iteration, one after the
-/// other: to allocate one is nothing beside the nest that writes it, and a
-/// function with so many of them takes LLVM time with their square.
-static constexpr size_t kManyBuffers = 256;
+/// More buffers than that an iteration allocates itself, one after the other: a
+/// function with so many that are alive takes LLVM time with their square.
+static constexpr size_t kManyBuffers = 1024;
 
 bool loopc::isInEachIteration(Operation *op, Operation *loop) {
   for (; op && op != loop; op = op->getParentOp())

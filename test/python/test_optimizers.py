@@ -97,7 +97,8 @@ def test_operands_broadcast(op: str, shapes: tuple[Shape, ...], form: str) -> No
 @pytest.mark.parametrize("form", ["known", "open"])
 @pytest.mark.parametrize("op", STATES)
 def test_operands_that_do_not_broadcast_are_refused(op: str, form: str) -> None:
-    shapes: list[Shape] = [(2,), (3,), (3,), (3,)][: 2 + STATES[op]]
+    all_shapes: list[Shape] = [(2,), (3,), (3,), (3,)]
+    shapes = all_shapes[: 2 + STATES[op]]
     with pytest.raises(loopc.Error):
         feeds = {"r": np.float32(0.1), "n": np.int64(3)} | {
             name: np.ones(shape, np.float32)

@@ -136,7 +136,7 @@ def BufferAssignStorage : Pass<"buffer-assign-storage", "::mlir::func::FuncOp"> 
   let description = [{
     A buffer, also of branches, that lives within one iteration and whose size
     does not change is allocated once, before the loop, unless an iteration has
-    more than 256 of them. One that is carried on
+    more than 1024 of them. One that is carried on
     while another of its size dies takes turns with it: a spare is carried along.
     Where an operation computes the new one from the dying one element by element
     it is written over it, outside of loops too if it holds no sums of products.

@@ -69,7 +69,6 @@ public:
 private:
   bool add(linalg::FillOp fill);
   bool add(linalg::GenericOp op);
-  bool isKnownByItself(Value buffer) const;
   bool agrees(const BufferUses &uses, bool &isConnected) const;
   void addMember(linalg::LinalgOp op, std::unique_ptr<RowVectorizer> rows,
                  const BufferUses &uses);
@@ -87,9 +86,6 @@ private:
   CpuModel cpu;
   SmallVector<Member> members;
   BufferUses buffers;
-  /// What isKnownByItself has said since a group that uses the buffer was
-  /// written: hundreds of operations may use one.
-  mutable llvm::DenseMap<Value, bool> known;
   /// Fills in front of what is reduced; of the group once one of its operations
   /// uses the buffer.
   SmallVector<linalg::FillOp> fills;
@@ -107,19 +103,15 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// True if nobody knows `buffer` by another name.
-bool RowGroups::isKnownByItself(Value buffer) const {
-  auto [it, isNew] = known.try_emplace(buffer, false);
-  if (!isNew)
-    return it->second;
+static bool isKnownByItself(Value buffer) {
   auto alloc = buffer.getDefiningOp<memref::AllocOp>();
-  bool isIt =
-      alloc && llvm::all_of(buffer.getUsers(), [&](Operation *user) {
-        return isa<linalg::LinalgOp, memref::DeallocOp, memref::DimOp>(user) ||
-               getAccess(user).buffer == buffer ||
-               (user->hasTrait<OpTrait::IsTerminator>() &&
-                user->getBlock() == alloc->getBlock());
-      });
-  return known[buffer] = isIt;
+  return alloc && llvm::all_of(buffer.getUsers(), [&](Operation *user) {
+           return isa<linalg::LinalgOp, memref::DeallocOp, memref::DimOp>(
+                      user) ||
+                  getAccess(user).buffer == buffer ||
+                  (user->hasTrait<OpTrait::IsTerminator>() &&
+                   user->getBlock() == alloc->getBlock());
+         });
 }
 
 /// True if the first `count` axes of a buffer are those of the operation.
@@ -444,8 +436,6 @@ void RowGroups::write() {
     rewriter.moveOpAfter(dealloc, nest);
   for (Member &member : members)
     rewriter.eraseOp(member.op);
-  for (Value buffer : llvm::make_first_range(buffers))
-    known.erase(buffer);
   numWritten += members.size();
 }
 

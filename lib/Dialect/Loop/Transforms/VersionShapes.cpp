@@ -188,33 +188,18 @@ OpFoldResult ShapeVersion::dimOf(Value value, int64_t axis) {
   OpFoldResult found = resolveDim(rewriter, value.getLoc(), value, axis);
   auto known = dyn_cast<Value>(found);
   auto op = known ? known.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
-  if (!op || !op.getConstantIndex())
-    return found;
-  Value source = op.getSource();
-  auto argument = dyn_cast<BlockArgument>(source);
-  auto loop = argument ? dyn_cast<LoopOp>(argument.getOwner()->getParentOp())
-                       : source.getDefiningOp<LoopOp>();
-  if (!loop)
-    return found;
-  // Where a loop carries hundreds of values, these are asked for each of them.
-  unsigned number = argument ? argument.getArgNumber()
-                             : cast<OpResult>(source).getResultNumber();
-  unsigned first = argument && loop.getNumCarried()
-                       ? loop.getCarriedArgs().front().getArgNumber()
-                       : 0;
-  auto isOne = [&](auto &dim) {
-    return dim.loop == loop && dim.port + first == number &&
-           dim.axis == *op.getConstantIndex();
-  };
-  // What the copy gives is not known before it is proved.
-  for (AssumedDim &dim : dims)
-    if (isOne(dim) && (argument || loop != copy))
-      if (OpFoldResult init = dim.ofInit())
-        return init;
-  if (!argument)
-    for (CollectedDim &dim : collected)
-      if (isOne(dim))
-        return dim.extent;
+  if (op && op.getConstantIndex())
+    for (AssumedDim &dim : dims)
+      if (dim.axis == *op.getConstantIndex() &&
+          (op.getSource() == dim.loop.getCarriedArgs()[dim.port] ||
+           (dim.loop != copy &&
+            op.getSource() == dim.loop.getResult(dim.port))))
+        if (OpFoldResult init = dim.ofInit())
+          return init;
+  for (CollectedDim &dim : collected)
+    if (op && op.getSource() == dim.loop.getResult(dim.port) &&
+        op.getConstantIndex() == dim.axis)
+      return dim.extent;
   return found;
 }
 
