@@ -37,10 +37,12 @@ TEXTS = SOURCES | {".mlir", ".test", ".cmake", ".txt", ".md", ".sh", ".toml", ".
 GENERATED = ("docs/Dialects/", "docs/Passes.md", "docs/Errors.md")
 
 # What may run where it would not have run is decided in one place: MLIR holds integer remainders,
-# which trap, for operations that cannot fail.
+# which trap, for operations that cannot fail. Its isPure asks that beside what has no effects.
 SPECULATION = "lib/Dialect/Loop/Transforms/Speculation.cpp"
 HOISTING = "lib/Dialect/Loop/Transforms/HoistInvariants.cpp"
-UNSAFE = re.compile(r"\b(isSpeculatable|moveLoopInvariantCode|createLoopInvariantCodeMotionPass)\(")
+UNSAFE = re.compile(
+    r"\b(isPure|isSpeculatable|moveLoopInvariantCode|createLoopInvariantCodeMotionPass)\("
+)
 
 
 # The folders of lib/ and include/loopc from the bottom up: a file includes headers of its own
@@ -169,7 +171,11 @@ def faults_of(path: Path, text: str) -> list[tuple[int, str]]:
             faults.append((number, "a tab"))
         unsafe = UNSAFE.search(line) if path.suffix in {".h", ".cpp"} else None
         if unsafe and str(path) not in (SPECULATION, HOISTING):
-            faults.append((number, f"{unsafe[1]}: ask isSafeToSpeculate (Speculation.h)"))
+            message = (
+                f"{unsafe[1]}: ask isSafeToSpeculate (Speculation.h) whether it may run where it "
+                "would not have run, isMemoryEffectFree whether it has effects"
+            )
+            faults.append((number, message))
         if line != line.rstrip():
             faults.append((number, "white space at the end of the line"))
     if text and not text.endswith("\n"):

@@ -35,6 +35,10 @@ using namespace mlir;
 using namespace loopc;
 using namespace loopc::loop;
 
+/// More buffers than that an iteration allocates itself, one after the other: a
+/// function with so many that are alive takes LLVM time with their square.
+static constexpr size_t kManyBuffers = 1024;
+
 bool loopc::isInEachIteration(Operation *op, Operation *loop) {
   for (; op && op != loop; op = op->getParentOp())
     if (op->hasAttr(kColdAttrName) || op->hasAttr(kGrowsAttrName))
@@ -347,6 +351,8 @@ private:
       if (memref::DeallocOp dealloc = deallocIn(alloc, alloc->getBlock()))
         pairs.push_back({alloc, dealloc});
     });
+    if (pairs.size() > kManyBuffers)
+      return;
     for (auto [alloc, dealloc] : pairs) {
       auto sizes = sizesBefore(rewriter, loop, alloc);
       if (!sizes)
@@ -563,8 +569,11 @@ struct BufferAssignStorage
     SmallVector<linalg::GenericOp> ops;
     if (straight)
       getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    BufferSpans spans;
     for (linalg::GenericOp op : ops)
-      assignment.reused += writeOverInput(op, rewriter);
+      assignment.reused += writeOverInput(op, rewriter, spans);
+    if (reportWork)
+      getOperation().emitRemark() << spans.work << " uses followed";
     numHoisted += assignment.hoisted;
     numSpares += assignment.spares;
     numReused += assignment.reused;

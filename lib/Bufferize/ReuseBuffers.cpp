@@ -64,40 +64,52 @@ static bool writesWhereItReads(linalg::GenericOp op, Value from, Value to) {
   return reads && writes;
 }
 
-bool loopc::canReplace(memref::AllocOp alloc, Value dying,
-                       memref::DeallocOp dealloc) {
-  Block *block = alloc->getBlock();
-  Operation *last = nullptr, *first = nullptr;
-  bool inside = true;
-  // How an operation of the block uses them otherwise than as operands.
-  SmallPtrSet<Operation *, 8> indirect;
-  auto visit = [&](Operation *user, Value view, Operation *&end, bool isLast) {
+static BufferSpan findSpan(Value buffer, Block *block,
+                           memref::DeallocOp dealloc, unsigned &work) {
+  BufferSpan span{dealloc};
+  forEachUser(buffer, block, [&](Operation *user, Value view) {
+    ++work;
     if (user == dealloc || isa<memref::CastOp>(user))
       return;
     Operation *here = block->findAncestorOpInBlock(*user);
-    inside &= here != nullptr;
+    span.isInside &= here != nullptr;
     if (!here)
       return;
-    if (!end ||
-        (isLast ? end->isBeforeInBlock(here) : here->isBeforeInBlock(end)))
-      end = here;
-    if (here != user || withoutCasts(view) != (isLast ? dying : alloc))
-      indirect.insert(here);
-  };
-  forEachUser(dying, block, [&](Operation *user, Value view) {
-    visit(user, view, last, /*isLast=*/true);
+    if (!span.first || here->isBeforeInBlock(span.first)) {
+      span.first = here;
+      span.isFirstIndirect = false;
+    }
+    if (!span.last || span.last->isBeforeInBlock(here)) {
+      span.last = here;
+      span.isLastIndirect = false;
+    }
+    bool isIndirect = here != user || withoutCasts(view) != buffer;
+    span.isFirstIndirect |= here == span.first && isIndirect;
+    span.isLastIndirect |= here == span.last && isIndirect;
   });
-  forEachUser(alloc, block, [&](Operation *user, Value view) {
-    visit(user, view, first, /*isLast=*/false);
-  });
-  if (!inside || !first)
+  return span;
+}
+
+/// True if what uses `alloc`, by `next`, may use `dying` instead.
+static bool canReplace(Value alloc, const BufferSpan &next, Value dying,
+                       const BufferSpan &before) {
+  if (!next.isInside || !before.isInside || !next.first)
     return false;
-  if (!last || last->isBeforeInBlock(first))
+  if (!before.last || before.last->isBeforeInBlock(next.first))
     return true;
-  if (last != first || indirect.contains(first))
+  if (before.last != next.first || before.isLastIndirect ||
+      next.isFirstIndirect)
     return false;
-  auto op = dyn_cast<linalg::GenericOp>(first);
+  auto op = dyn_cast<linalg::GenericOp>(next.first);
   return op && writesWhereItReads(op, dying, alloc);
+}
+
+bool loopc::canReplace(memref::AllocOp alloc, Value dying,
+                       memref::DeallocOp dealloc) {
+  Block *block = alloc->getBlock();
+  unsigned work = 0;
+  return ::canReplace(alloc, findSpan(alloc, block, nullptr, work), dying,
+                      findSpan(dying, block, dealloc, work));
 }
 
 /// True if no operand of `op` is read across its rows: tiles that transpose
@@ -129,9 +141,18 @@ static bool holdsSums(Value buffer, Operation *reader) {
   return false;
 }
 
-bool loopc::writeOverInput(linalg::GenericOp op, IRRewriter &rewriter) {
+bool loopc::writeOverInput(linalg::GenericOp op, IRRewriter &rewriter,
+                           BufferSpans &spans) {
   if (!op.hasPureBufferSemantics() || !goesInOrder(op))
     return false;
+  auto spanOf = [&](Value buffer) {
+    auto [it, isNew] = spans.known.try_emplace(buffer);
+    Block *block = op->getBlock();
+    if (isNew)
+      it->second =
+          findSpan(buffer, block, deallocIn(buffer, block), spans.work);
+    return it->second;
+  };
   for (Value init : op.getDpsInits()) {
     auto alloc = init.getDefiningOp<memref::AllocOp>();
     if (!alloc || alloc->getBlock() != op->getBlock())
@@ -143,10 +164,14 @@ bool loopc::writeOverInput(linalg::GenericOp op, IRRewriter &rewriter) {
           !llvm::equal(dying.getDynamicSizes(), alloc.getDynamicSizes()) ||
           (op.getNumReductionLoops() == 0 && holdsSums(dying, op)))
         continue;
-      memref::DeallocOp dealloc = deallocIn(dying, op->getBlock());
-      if (!dealloc || !canReplace(alloc, dying, dealloc))
+      BufferSpan before = spanOf(dying), next = spanOf(alloc);
+      if (!before.dealloc || !::canReplace(alloc, next, dying, before))
         continue;
-      rewriter.eraseOp(dealloc);
+      next.first = before.first;
+      next.isFirstIndirect = before.isFirstIndirect;
+      spans.known[dying] = next;
+      spans.known.erase(alloc);
+      rewriter.eraseOp(before.dealloc);
       rewriter.replaceOp(alloc, dying);
       return true;
     }

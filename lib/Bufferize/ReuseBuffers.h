@@ -21,9 +21,27 @@ namespace loopc {
 /// The one dealloc of `buffer` in `block`; null if it is not freed there.
 mlir::memref::DeallocOp deallocIn(mlir::Value buffer, mlir::Block *block);
 
-/// True if what is written to `alloc` may be written to `dying` instead: what
-/// uses `dying` comes before what uses `alloc`; one operation may use both
-/// where it computes the one from the other element by element.
+/// The operations of a block that use a buffer, but for casts and what frees
+/// it.
+struct BufferSpan {
+  mlir::memref::DeallocOp dealloc; ///< in the block; null where it is not freed
+  mlir::Operation *first = nullptr, *last = nullptr;
+  /// They use it otherwise than as an operand.
+  bool isFirstIndirect = false, isLastIndirect = false;
+  bool isInside = true; ///< nothing outside of the block uses it
+};
+
+/// What is known of buffers while others take their places. A buffer that
+/// hundreds of operations write over is not gone through again for each.
+struct BufferSpans {
+  llvm::DenseMap<mlir::Value, BufferSpan> known;
+  unsigned work = 0; ///< how many uses of buffers were looked at
+};
+
+/// True if what is written to `alloc` may be written to `dying` instead, which
+/// `dealloc` frees: what uses `dying` comes before what uses `alloc`; one
+/// operation may use both where it computes the one from the other element by
+/// element.
 bool canReplace(mlir::memref::AllocOp alloc, mlir::Value dying,
                 mlir::memref::DeallocOp dealloc);
 
@@ -32,7 +50,10 @@ bool canReplace(mlir::memref::AllocOp alloc, mlir::Value dying,
 ///
 ///     %t = alloc; generic ins(%x, ...) outs(%t); dealloc %x; ... %t
 ///     ->  generic ins(%x, ...) outs(%x); ... %x
-bool writeOverInput(mlir::linalg::GenericOp op, mlir::IRRewriter &rewriter);
+///
+/// Nothing else may change uses of buffers while `spans` are kept.
+bool writeOverInput(mlir::linalg::GenericOp op, mlir::IRRewriter &rewriter,
+                    BufferSpans &spans);
 
 } // namespace loopc
 

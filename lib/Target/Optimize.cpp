@@ -106,6 +106,10 @@ static constexpr unsigned kScalarShare = 10;
 /// is not in vectors.
 static constexpr unsigned kStraightShare = 100;
 
+/// A loop that calls so many functions in an iteration hands them what they
+/// need, and does no more: it is no loop that is not in vectors.
+static constexpr unsigned kManyCalls = 16;
+
 /// What LLVM may make faster in a function.
 enum class Gain {
   Nothing,
@@ -133,11 +137,12 @@ static Gain findGain(const llvm::Function &function,
     if (!loop->isInnermost())
       continue;
     bool isScalar = true;
-    unsigned count = 0;
+    unsigned count = 0, numCalls = 0;
     for (const llvm::BasicBlock *block : loop->blocks())
       for (const llvm::Instruction &one : *block) {
         ++count;
-        isScalar &= !one.getType()->isVectorTy();
+        numCalls += isa<llvm::CallBase>(one) && !isa<llvm::IntrinsicInst>(one);
+        isScalar &= !one.getType()->isVectorTy() && numCalls < kManyCalls;
         if (isLocal(one))
           return Gain::Much;
       }

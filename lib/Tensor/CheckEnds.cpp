@@ -58,7 +58,7 @@ static Course courseOfOperation(Operation *made, linalg::GenericOp op,
   for (Value operand : made->getOperands())
     courses.push_back(courseOf(operand, op, dim));
   if (llvm::is_contained(courses, Course::Unknown) ||
-      made->getNumRegions() != 0 || !isPure(made))
+      made->getNumRegions() != 0 || !isMemoryEffectFree(made))
     return Course::Unknown;
   if (llvm::all_of(courses, [](Course c) { return c == Course::Constant; }))
     return Course::Constant;

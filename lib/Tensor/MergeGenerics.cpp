@@ -19,8 +19,9 @@
 using namespace mlir;
 using namespace loopc;
 
-/// The largest body that two operations become: 64 expensive operations.
-static constexpr unsigned kMaxBodyCost = 1024;
+/// The largest body that two operations become: 32 expensive operations. Each
+/// fusion copies what is fused, so that a body takes time with its square.
+static constexpr unsigned kMaxBodyCost = 512;
 
 Value loopc::dropUnitAxes(Value value, AffineMap &map) {
   auto expand = value.getDefiningOp<tensor::ExpandShapeOp>();

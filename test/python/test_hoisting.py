@@ -40,7 +40,7 @@ MISFITS = {
 }  # fmt: skip
 
 
-def _model(body: str, operands: dict[str, np.ndarray]) -> bytes:
+def _model(body: str, operands: dict[str, np.ndarray], condition: str = "c") -> bytes:
     names = {np.dtype(F): "float", np.dtype(np.int64): "int64"}
     inputs = ", ".join(
         f"{names[v.dtype]}[{', '.join(f'{k}{axis}' for axis in range(v.ndim))}] {k}"
@@ -51,7 +51,7 @@ def _model(body: str, operands: dict[str, np.ndarray]) -> bytes:
 g ({inputs}, int64 trips, float[s0, s1] s) => (float[y0, y1] y)
 {{
   c = Constant<value: tensor = bool {{1}}>()
-  y = Loop(trips, c, s)<body = body (int64 n, bool ci, float[s0, s1] si)
+  y = Loop(trips, {condition}, s)<body = body (int64 n, bool ci, float[s0, s1] si)
       => (bool co, float[t0, t1] so) {{
     co = Identity(ci)
     {body}
@@ -61,10 +61,12 @@ g ({inputs}, int64 trips, float[s0, s1] s) => (float[y0, y1] y)
     return model.SerializeToString()
 
 
+@pytest.mark.parametrize("condition", ["c", '""'], ids=["while", "counted"])
 @pytest.mark.parametrize("name", MISFITS)
-def test_misfits_in_loops(name: str) -> None:
+def test_misfits_in_loops(name: str, condition: str) -> None:
+    """Checks of a loop that is counted are moved in front of it, where they ask for its trips."""
     body, operands, problem = MISFITS[name]
-    session = loopc.InferenceSession(_model(body, operands))
+    session = loopc.InferenceSession(_model(body, operands, condition))
     start = np.arange(5, dtype=F).reshape(1, 5)
     feeds = operands | {"s": start, "trips": np.array(0)}
     np.testing.assert_array_equal(session.run(None, feeds)[0], start)

@@ -135,14 +135,17 @@ def BufferAssignStorage : Pass<"buffer-assign-storage", "::mlir::func::FuncOp"> 
   let summary = "no allocation in loops whose shapes do not change";
   let description = [{
     A buffer, also of branches, that lives within one iteration and whose size
-    does not change is allocated once, before the loop. One that is carried on
+    does not change is allocated once, before the loop, unless an iteration has
+    more than 1024 of them. One that is carried on
     while another of its size dies takes turns with it: a spare is carried along.
     Where an operation computes the new one from the dying one element by element
     it is written over it, outside of loops too if it holds no sums of products.
   }];
   let options = [
     Option<"straight", "straight", "bool", /*default=*/"true",
-           "also write over buffers that die outside of loops">];
+           "also write over buffers that die outside of loops">,
+    Option<"reportWork", "report-work", "bool", "false",
+           "say how many uses of buffers were followed">];
   let statistics = [
     Statistic<"numReused", "reused", "carried buffers written over">,
     Statistic<"numHoisted", "hoisted", "allocations moved out of loops">,

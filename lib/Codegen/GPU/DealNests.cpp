@@ -131,7 +131,8 @@ bool loopc::isSplitNest(scf::ForOp outer) {
     if (isa<memref::StoreOp>(op))
       isWritten = true;
     // One warp writes: the others would read what was there before.
-    else if (!loop && !isPure(&op) && (isWritten || !isa<memref::LoadOp>(op)))
+    else if (!loop && !isMemoryEffectFree(&op) &&
+             (isWritten || !isa<memref::LoadOp>(op)))
       return false;
   }
   return true;

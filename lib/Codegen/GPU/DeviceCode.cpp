@@ -181,7 +181,7 @@ Operation *loopc::findCombiner(scf::ForOp loop) {
     return nullptr;
   bool isPlain =
       llvm::all_of(loop.getBody()->without_terminator(), [](Operation &op) {
-        return isPure(&op) || isa<memref::LoadOp>(op);
+        return isMemoryEffectFree(&op) || isa<memref::LoadOp>(op);
       });
   return isPlain ? combiner : nullptr;
 }
@@ -206,10 +206,10 @@ bool loopc::isWarpNest(scf::ForOp outer) {
       continue;
     }
     // One thread writes: the others would read what was there before.
-    if (isWritten && !isPure(&op))
+    if (isWritten && !isMemoryEffectFree(&op))
       return false;
     auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop && !isPure(&op) && !isa<memref::LoadOp>(op))
+    if (!loop && !isMemoryEffectFree(&op) && !isa<memref::LoadOp>(op))
       return false;
     if (!loop)
       continue;

@@ -158,7 +158,7 @@ bool Fusion::canMeet(const Nest &first, const Nest &second) {
 
 /// True where `nest` may as well come behind `op`.
 bool Fusion::canPass(Operation &op, scf::ForOp nest) {
-  if (isPure(&op) || isa<memref::AllocOp, loop::CheckOp>(op))
+  if (isMemoryEffectFree(&op) || isa<memref::AllocOp, loop::CheckOp>(op))
     return true;
   auto load = dyn_cast<memref::LoadOp>(op);
   return load && llvm::none_of(collectTouches(nest), [&](const Touch &touch) {

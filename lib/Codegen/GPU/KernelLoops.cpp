@@ -143,7 +143,8 @@ bool loopc::collectNests(Operation *op,
           return false;
         continue;
       }
-      if (!isPure(&inner) && !isa<memref::LoadOp, loop::PollOp>(inner) &&
+      if (!isMemoryEffectFree(&inner) &&
+          !isa<memref::LoadOp, loop::PollOp>(inner) &&
           !inner.hasTrait<OpTrait::IsTerminator>())
         return false;
     }

@@ -235,8 +235,9 @@ scf::WhileOp GrowthLifter::makeInner(ValueRange arguments) {
 
 bool GrowthLifter::run() {
   bool isPureTest = llvm::all_of(
-      loop.getBeforeBody()->without_terminator(),
-      [](Operation &op) { return isPure(&op) && op.getNumRegions() == 0; });
+      loop.getBeforeBody()->without_terminator(), [](Operation &op) {
+        return isMemoryEffectFree(&op) && op.getNumRegions() == 0;
+      });
   if (!isPureTest || !findGrowths())
     return false;
   // The body of the outer loop: makes room, then goes on while there is some.

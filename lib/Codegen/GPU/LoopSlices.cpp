@@ -254,7 +254,7 @@ std::optional<LoopSlices> loopc::findLoopSlices(gpu::GPUFuncOp kernel,
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     // What the loop leaves for the host comes behind it.
     bool isResult = loop && isa<memref::StoreOp>(op);
-    if (isResult || (isPure(&op) && op.getNumRegions() == 0))
+    if (isResult || (isMemoryEffectFree(&op) && op.getNumRegions() == 0))
       continue;
     auto found = dyn_cast<scf::ForOp>(op);
     if (!found || loop || isSharedLoop(found) ||

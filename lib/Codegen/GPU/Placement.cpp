@@ -295,7 +295,7 @@ static Operation *findFirstCast(Operation *cast) {
   for (Operation *op = cast->getPrevNode(); op; op = op->getPrevNode()) {
     if (isResultCast(op))
       first = op;
-    else if (!isPure(op) && !isa<LLVM::LoadOp, LLVM::StoreOp>(op))
+    else if (!isMemoryEffectFree(op) && !isa<LLVM::LoadOp, LLVM::StoreOp>(op))
       break;
   }
   return first;

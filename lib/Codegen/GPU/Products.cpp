@@ -75,7 +75,7 @@ bool Matcher::matchNest() {
       continue;
     }
     if (op.getNumRegions() != 0 ||
-        (!isPure(&op) && !isa<memref::LoadOp, memref::StoreOp>(op)))
+        (!isMemoryEffectFree(&op) && !isa<memref::LoadOp, memref::StoreOp>(op)))
       return false;
     // Sums are formed before anything is written.
     if (isa<memref::StoreOp>(op) && found.sums.empty())
@@ -97,7 +97,7 @@ bool Matcher::matchSums() {
           return false;
         inner = nested;
       } else if (op.getNumRegions() != 0 ||
-                 (!isPure(&op) && !isa<memref::LoadOp>(op))) {
+                 (!isMemoryEffectFree(&op) && !isa<memref::LoadOp>(op))) {
         return false;
       }
     }
@@ -151,7 +151,8 @@ bool Matcher::collect(Value value, llvm::SetVector<Operation *> &slice,
   }
   if (slice.contains(op))
     return true;
-  if (op->getNumRegions() != 0 || (!isPure(op) && !isa<memref::LoadOp>(op)))
+  if (op->getNumRegions() != 0 ||
+      (!isMemoryEffectFree(op) && !isa<memref::LoadOp>(op)))
     return false;
   for (Value operand : op->getOperands())
     if (!collect(operand, slice, depends))

@@ -117,7 +117,7 @@ bool SingleIterationNests::touches(Operation *op,
                                    const DenseSet<const void *> &memory,
                                    bool mayRead) {
   WalkResult result = op->walk([&](Operation *nested) {
-    if (isPure(nested) || isa<memref::AllocOp>(nested) ||
+    if (isMemoryEffectFree(nested) || isa<memref::AllocOp>(nested) ||
         (mayRead && isa<memref::LoadOp>(nested)))
       return WalkResult::advance();
     bool isOne = llvm::any_of(nested->getOperands(), [&](Value operand) {
@@ -223,7 +223,7 @@ static SmallVector<scf::ForOp> collectFlagLoops(scf::ForOp outer) {
     for (Operation &op : loop.getBody()->without_terminator()) {
       if (auto nested = dyn_cast<scf::ForOp>(op); nested && !inner)
         inner = nested;
-      else if (!isPure(&op) && !isa<memref::LoadOp>(op))
+      else if (!isMemoryEffectFree(&op) && !isa<memref::LoadOp>(op))
         return {};
     }
     bool handsOn =
@@ -259,7 +259,7 @@ static SmallVector<Value> collectConditions(scf::ForOp loop,
 /// in its block.
 static bool canMoveTo(loop::CheckOp check, scf::ForOp loop) {
   for (Operation *op = loop->getNextNode(); op != check; op = op->getNextNode())
-    if (!isPure(op) &&
+    if (!isMemoryEffectFree(op) &&
         !isa<memref::AllocOp, memref::DeallocOp, memref::LoadOp>(op))
       return false;
   return llvm::all_of(check->getOperands().drop_front(), [&](Value value) {
@@ -344,7 +344,7 @@ llvm::SetVector<Operation *> SingleIterationNests::collectSlice(Operation *op) {
                  loop.getResult(0).hasOneUse();
     bool isLoad = isa<memref::LoadOp>(made);
     bool isPlain =
-        made->getNumRegions() == 0 && isPure(made) &&
+        made->getNumRegions() == 0 && isMemoryEffectFree(made) &&
         llvm::none_of(made->getResultTypes(), llvm::IsaPred<MemRefType>);
     bool takes = (isSum || isLoad) && isUntouched(made, op);
     if (!takes && !isPlain)

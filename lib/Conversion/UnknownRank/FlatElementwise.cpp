@@ -93,22 +93,38 @@ static bool prelu(FlatNode &n) { return broadcast(n, 0); }
 
 /// A step of training: behind a rate and a number of steps `groups` times as
 /// many operands as there are tensors to be trained, and results of all groups
-/// but that of the gradients. Those of one tensor have its shape.
+/// but that of the gradients. Those of one tensor broadcast, and all results
+/// have the shape of all of them.
 static bool trainingStep(FlatNode &n, unsigned groups) {
   if (n.numInputs() < 2 + groups || (n.numInputs() - 2) % groups != 0)
     return false;
   unsigned count = (n.numInputs() - 2) / groups;
-  SmallVector<Value> inputs{n.in(0), n.in(1)}, shapes;
-  for (unsigned i = 2; i < n.numInputs(); ++i) {
-    FlatTensor flat = n.flat(i);
-    unsigned k = (i - 2) % count;
-    if (i < 2 + count)
-      shapes.push_back(flat.shape);
-    else if (flat.shape != shapes[k])
-      n.f.check(n.f.sameShape(flat.shape, shapes[k]),
-                n.node.getOpType() + ": input " + Twine(i) +
-                    " has another shape than input " + Twine(2 + k));
-    inputs.push_back(flat.elements);
+  SmallVector<Value> inputs(n.numInputs()), shapes;
+  inputs[0] = n.in(0);
+  inputs[1] = n.in(1);
+  for (unsigned k = 0; k < count; ++k) {
+    SmallVector<FlatTensor> flats;
+    for (unsigned group = 0; group < groups; ++group)
+      flats.push_back(n.flat(2 + group * count + k));
+    auto join = [&](Value shape, const FlatTensor &flat) {
+      return shape == flat.shape ? shape
+                                 : n.f.broadcastShapes(shape, flat.shape);
+    };
+    Value gradient = join(flats[0].shape, flats[1]), shape = gradient;
+    for (const FlatTensor &state : ArrayRef(flats).drop_front(2))
+      shape = join(shape, state);
+    // Of one state alone that is so.
+    for (const FlatTensor &state : ArrayRef(flats).drop_front(2))
+      if (groups > 3 && shape != join(gradient, state))
+        n.f.check(n.f.sameShape(join(gradient, state), shape),
+                  n.node.getOpType() +
+                      ": states of other shapes than that of "
+                      "input " +
+                      Twine(2 + k) + ", of unknown rank");
+    Value size = n.f.product(shape);
+    for (auto [group, flat] : llvm::enumerate(flats))
+      inputs[2 + group * count + k] = n.f.broadcastTo(flat, shape, size);
+    shapes.push_back(shape);
   }
   SmallVector<int64_t> ranks(n.node.getNumResults(), 1);
   onnx::NodeOp made = n.make(inputs, ranks);

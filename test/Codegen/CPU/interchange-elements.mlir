@@ -210,3 +210,33 @@ func.func @narrow(%n: i64, %a0: tensor<2x?xf32>, %y0: tensor<?x2x?xf32>, %x: ten
   }
   return %r#0, %r#1 : tensor<2x?xf32>, tensor<?x2x?xf32>
 }
+
+// What lies before the loop was checked only if the loop runs: nothing is read
+// in front of the first iteration.
+// CHECK-LABEL: func @checked_before(
+// CHECK: loop.loop
+// CHECK: linalg.generic
+// REMARK: what it reads is checked only where it runs
+func.func @checked_before(%n: i64, %a0: tensor<?x?xf32>, %x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = arith.constant 0 : i64
+  %d0 = tensor.dim %a0, %c0 : tensor<?x?xf32>
+  %d1 = tensor.dim %a0, %c1 : tensor<?x?xf32>
+  %dx = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %equal = arith.cmpi eq, %d1, %dx : index
+  %isNever = arith.cmpi sle, %n, %none : i64
+  %holds = arith.ori %equal, %isNever : i1
+  loop.check %holds, "extents differ"
+  %e = tensor.empty(%d0, %d1) : tensor<?x?xf32>
+  %r = loop.loop (%i : i64, %k : i1) trips(%n : i64) carried(%a = %a0 : tensor<?x?xf32>) {
+    %y = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]}
+        ins(%a, %x : tensor<?x?xf32>, tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %p = arith.mulf %u, %v : f32
+      linalg.yield %p : f32
+    } -> tensor<?x?xf32>
+    loop.yield while(%k : i1) carried(%y : tensor<?x?xf32>)
+  }
+  return %r : tensor<?x?xf32>
+}

@@ -176,3 +176,48 @@ func.func @backwards(%x: memref<8192xf32>, %y: memref<4096xf32>, %out: memref<81
   }
   return
 }
+
+// -----
+
+// What the first loop leaves behind is checked, so that the check comes behind
+// both: the second one, which may count on it, stays there, and so does a
+// quotient.
+// CHECK-LABEL: func.func @checked(
+// CHECK-NOT: scf.index_switch
+// CHECK: loop.check
+// CHECK-NEXT: arith.divsi
+// CHECK-NEXT: scf.for
+// CHECK-NOT: scf.index_switch
+// CHECK: return
+func.func @checked(%x: memref<4096xf32>, %y: memref<?xf32>, %z: memref<4096xf32>, %at: index, %n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4096 = arith.constant 4096 : index
+  %zero = arith.constant 0.0 : f32
+  %a = memref.alloc() : memref<4096xf32>
+  scf.for %t = %c0 to %n step %c1 {
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %0 = memref.load %x[%i] : memref<4096xf32>
+      %1 = math.tanh %0 : f32
+      memref.store %1, %a[%i] : memref<4096xf32>
+    } {loopc.parallel}
+  }
+  %extent = memref.dim %y, %c0 : memref<?xf32>
+  %found = memref.load %a[%c0] : memref<4096xf32>
+  %isSmall = arith.cmpf olt, %found, %zero : f32
+  %isInside = arith.cmpi ult, %at, %extent : index
+  %holds = arith.andi %isSmall, %isInside : i1
+  loop.check %holds, "there is no such element"
+  %quotient = arith.divsi %c4096, %at : index
+  scf.for %t = %c0 to %n step %c1 {
+    %0 = memref.load %y[%at] : memref<?xf32>
+    scf.for %i = %c0 to %c4096 step %c1 {
+      %1 = memref.load %z[%i] : memref<4096xf32>
+      %2 = arith.addf %0, %1 : f32
+      %3 = math.tanh %2 : f32
+      memref.store %3, %z[%i] : memref<4096xf32>
+    } {loopc.parallel}
+  }
+  memref.dealloc %a : memref<4096xf32>
+  return %quotient : index
+}

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Counts what a pass looks at (its option report-work) in functions of 40 and of 400 parts."""
+"""Counts what a pass looks at (its option report-work) in functions of 40 and of 400 parts, or more."""
 
 import re
 import subprocess
@@ -147,6 +147,26 @@ def nests(count):
     yield "}"
 
 
+def overwritten(count):
+    """Values, each computed from the one before, whose buffer ends there."""
+    row = "memref<8xf32>"
+    yield "#id = affine_map<(d) -> (d)>"
+    yield f"func.func @f(%x: {row}) -> {row} {{"
+    yield f"%a0 = memref.alloc() : {row}"
+    yield f"memref.copy %x, %a0 : {row} to {row}"
+    for k in range(count):
+        yield f"%a{k + 1} = memref.alloc() : {row}"
+        yield (
+            f"linalg.generic {{indexing_maps = [#id, #id], iterator_types = "
+            f'["parallel"]}} ins(%a{k} : {row}) outs(%a{k + 1} : {row}) {{'
+        )
+        yield "^bb0(%b: f32, %o: f32): %s = arith.addf %b, %b : f32 linalg.yield %s : f32"
+        yield "}"
+        yield f"memref.dealloc %a{k} : {row}"
+    yield f"return %a{count} : {row}"
+    yield "}"
+
+
 def work(make, count, name, what):
     """How much the pass `name` with its options looks at."""
     if "{" not in name:
@@ -167,18 +187,21 @@ def work(make, count, name, what):
 
 MODULE_PASSES = ("cpu-cut-sections", "loopc-outline-nests")
 
-for pass_name, generator, counted in (
+for pass_name, generator, counted, *least in (
     ("loopc-eliminate-common", collected_values, "operations compared"),
     ("buffer-place-deallocations", branches, "uses followed"),
     ("buffer-privatize-empty", updates, "values followed"),
     ("tensor-fuse-elementwise", slices, "operations compared"),
     ("tensor-fuse-elementwise", residuals, "operations compared"),
-    ("tensor-fuse-elementwise", terms, "looked at"),
+    # Of fewer no body is as large as one may be.
+    ("tensor-fuse-elementwise", terms, "looked at", 80),
+    ("buffer-assign-storage", overwritten, "uses followed"),
     ("cpu-cut-sections{min-section-ops=100 report-work}", layers, "uses followed"),
     ("nest-fuse-outermost", nests, "uses followed"),
     ("loopc-outline-nests{min-ops=1 report-work}", nests, "uses followed"),
 ):
-    few, many = (work(generator, count, pass_name, counted) for count in (40, 400))
+    count = least[0] if least else 40
+    few, many = (work(generator, k, pass_name, counted) for k in (count, 10 * count))
     print(
         f"{pass_name.split('{')[0]}, {counted}: {few} and {many},"
         f" {'linear' if few and many <= 14 * few else 'not linear'}"

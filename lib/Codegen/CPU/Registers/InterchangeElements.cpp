@@ -159,6 +159,9 @@ std::string ElementInterchange::match() {
   b.setInsertionPoint(loop);
   if (loop.getCondition())
     return "a condition may end it between any two iterations";
+  // What is the same in all iterations is read in front of the first one.
+  if (hasChecksOfTrips(loop))
+    return "what it reads is checked only where it runs";
   if (!loop.getTripCount() || isa<TensorType>(loop.getTripCount().getType()) ||
       loop.getNumCollected() || !loop.getSlices().empty())
     return "its trips, or the size of what it collects, are not known";

@@ -192,7 +192,7 @@ static bool isOfNumbers(linalg::GenericOp op) {
                             llvm::IsaPred<AffineDimExpr, AffineConstantExpr>);
                       }) &&
          llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
-           return isPure(&inner) && inner.getNumRegions() == 0;
+           return isMemoryEffectFree(&inner) && inner.getNumRegions() == 0;
          });
 }
 

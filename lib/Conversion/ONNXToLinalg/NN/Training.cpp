@@ -48,14 +48,20 @@ static LogicalResult lowerOptimizer(NodeLowering &l, unsigned numStates,
       unsigned result = part * count + k;
       if (!l.hasResult(result))
         continue;
-      l.setResult(
-          result,
-          l.elementwise(
-              operands, type, [&](OpBuilder &b, Location loc, ValueRange e) {
-                ScalarBuilder s(b, loc);
-                Step step = {s.cast(rate, type), s.cast(number, type)};
-                return body(s, step, SmallVector<Value>(e))[part];
-              }));
+      // No other state has a part in a new state, nor has its shape.
+      SmallVector<Value> used(operands);
+      if (part > 0)
+        used = {operands[0], operands[1], operands[1 + part]};
+      l.setResult(result,
+                  l.elementwise(used, type,
+                                [&](OpBuilder &b, Location loc, ValueRange e) {
+                                  ScalarBuilder s(b, loc);
+                                  Step step = {s.cast(rate, type),
+                                               s.cast(number, type)};
+                                  SmallVector<Value> values(e);
+                                  values.resize(groups, e.back());
+                                  return body(s, step, values)[part];
+                                }));
     }
   }
   return success();

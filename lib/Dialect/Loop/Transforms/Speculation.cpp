@@ -509,10 +509,35 @@ static bool runsForSure(LoopLikeOpInterface loop) {
          matchPattern(counted.getCondition(), m_One());
 }
 
+/// True if `value` is computed from `trips`, the number of a loop's iterations.
+static bool asksFor(Value trips, Value value, unsigned depth = kDepth) {
+  if (value == trips)
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && depth > 0 && isa<arith::ArithDialect>(op->getDialect()) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return asksFor(trips, operand, depth - 1);
+         });
+}
+
+bool loopc::hasChecksOfTrips(LoopLikeOpInterface loop) {
+  auto counted = dyn_cast<LoopOp>(*loop);
+  if (!counted || !counted.getTripCount() || runsForSure(loop))
+    return false;
+  Operation *last = loop;
+  for (; last && !isa<FunctionOpInterface>(last); last = last->getParentOp())
+    for (Operation *op = last->getPrevNode(); op; op = op->getPrevNode())
+      if (auto check = dyn_cast<CheckOp>(op);
+          check && asksFor(counted.getTripCount(), check.getCondition()))
+        return true;
+  return false;
+}
+
 bool loopc::mayRunBeforeLoop(Operation *op, LoopLikeOpInterface loop,
-                             Operation *check) {
+                             Operation *check, bool checksTrips) {
   if (check && check->isBeforeInBlock(op))
     return mayRunBeforeChecks(op);
-  return isSafeToSpeculate(op) ||
-         (runsForSure(loop) && isMemoryEffectFree(op) && isSpeculatable(op));
+  if (runsForSure(loop))
+    return isMemoryEffectFree(op) && isSpeculatable(op);
+  return isSafeToSpeculate(op) && (!checksTrips || needsNoCheck(op));
 }

@@ -27,7 +27,7 @@ SmallVector<loop::LoopOp> loop::collectLoops(Operation *root) {
 }
 
 bool loop::isOnScalars(LoopOp loop, Operation &op) {
-  return isPure(&op) && op.getNumRegions() == 0 &&
+  return isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
          llvm::none_of(op.getOperands(),
                        [&](Value value) {
                          return isa<TensorType>(value.getType()) &&

@@ -156,6 +156,8 @@ private:
 
 /// Simplification erases branches that are not taken, with the loops in them.
 void ShapeVersion::notifyOperationErased(Operation *op) {
+  if (!isa<CheckOp, LoopOp>(op))
+    return;
   for (AssumedDim &dim : dims)
     if (dim.obligation == op)
       dim.obligation = {};

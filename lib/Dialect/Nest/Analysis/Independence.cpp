@@ -135,7 +135,7 @@ std::optional<scf::IndexSwitchOp> loopc::findSections(scf::ForOp nest) {
   scf::IndexSwitchOp sections;
   for (Operation &op : nest.getBody()->without_terminator()) {
     auto found = dyn_cast<scf::IndexSwitchOp>(op);
-    if (found ? static_cast<bool>(sections) : !isPure(&op))
+    if (found ? static_cast<bool>(sections) : !isMemoryEffectFree(&op))
       return std::nullopt;
     if (found)
       sections = found;
@@ -231,7 +231,7 @@ scf::ForOp loopc::findOnlyParallelLoop(scf::ForOp loop) {
       if (only)
         return {};
       only = inner;
-    } else if (!isPure(&op)) {
+    } else if (!isMemoryEffectFree(&op)) {
       return {};
     }
   }

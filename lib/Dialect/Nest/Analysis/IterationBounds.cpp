@@ -1,5 +1,4 @@
-//===- IterationBounds.cpp - Bounds of indices in iterations
-//---------------===//
+//===- IterationBounds.cpp - Bounds of indices in iterations --------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.
@@ -147,7 +146,8 @@ IterationPlaces::findBoundsAt(scf::ForOp loop, Operation *at) const {
           less.getFactor({loop.getInductionVar(), Value()}) != 1)
         continue;
       Sum bound = sumOf(order.more);
-      bound.constant -= less.constant + order.isStrict;
+      bound.addConstant(less.constant, -1);
+      bound.addConstant(order.isStrict ? -1 : 0);
       bounds.push_back(std::move(bound));
     }
   }
@@ -195,7 +195,7 @@ IterationPlaces::mostOf(Value value, Operation *at) const {
   if (all.size() > 1)
     all.push_back(sumOf(upper));
   for (Sum &guard : findGuards(loop.getUpperBound(), loop)) {
-    --guard.constant;
+    guard.addConstant(-1);
     all.push_back(std::move(guard));
   }
   for (Sum &last : all) {
@@ -204,9 +204,9 @@ IterationPlaces::mostOf(Value value, Operation *at) const {
     // The last multiple of the step.
     if (length.isConstant() && length.constant > 0) {
       last = begin;
-      last.constant += (length.constant - 1) / by * by;
+      last.addConstant((length.constant - 1) / by, by);
     } else {
-      last.constant -= length.isMultipleOf(by) ? by : 1;
+      last.addConstant(length.isMultipleOf(by) ? by : 1, -1);
     }
   }
   if (at && loop->isProperAncestor(at))
@@ -233,7 +233,7 @@ std::optional<IterationPlaces::Sum> IterationPlaces::findFirst(Sum sum) const {
                                    : std::nullopt;
     if (!least)
       return std::nullopt;
-    sum.addTerm(*term, -factor);
+    sum.addTerm(*term, factor, -1);
     sum.add(*least, factor);
   }
   return sum;
@@ -253,7 +253,7 @@ bool IterationPlaces::findLast(const Sum &sum, Found isEnough, Operation *at,
     if (++steps > kMaxBounds)
       return false;
     Sum bound = sum;
-    bound.addTerm(*term, -factor);
+    bound.addTerm(*term, factor, -1);
     bound.add(most, factor);
     if (findLast(bound, isEnough, at, steps))
       return true;

@@ -26,6 +26,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -48,12 +49,23 @@ IterationPlaces::IterationPlaces(scf::ForOp nest)
 // Sums
 //===----------------------------------------------------------------------===//
 
-void IterationPlaces::Sum::addTerm(Term term, int64_t factor) {
+void IterationPlaces::Sum::addConstant(int64_t value, int64_t times) {
+  std::optional<int64_t> sum =
+      llvm::checkedMulAdd<int64_t>(value, times, constant);
+  isOther |= !sum;
+  constant = sum.value_or(0);
+}
+
+void IterationPlaces::Sum::addTerm(Term term, int64_t factor, int64_t times) {
   auto *entry = llvm::find_if(
       terms, [&](const auto &entry) { return entry.first == term; });
   if (entry == terms.end())
-    terms.push_back({term, factor});
-  else if ((entry->second += factor) == 0)
+    entry = terms.insert(entry, {term, 0});
+  std::optional<int64_t> sum =
+      llvm::checkedMulAdd<int64_t>(factor, times, entry->second);
+  isOther |= !sum;
+  entry->second = sum.value_or(0);
+  if (entry->second == 0)
     terms.erase(entry);
 }
 
@@ -66,9 +78,9 @@ int64_t IterationPlaces::Sum::getFactor(Term term) const {
 void IterationPlaces::Sum::add(const Sum &sum, int64_t factor) {
   if (factor == 0)
     return;
-  constant += sum.constant * factor;
+  addConstant(sum.constant, factor);
   for (auto [term, times] : sum.terms)
-    addTerm(term, times * factor);
+    addTerm(term, times, factor);
   isOther |= sum.isOther || (!sum.parts.empty() && factor != 1);
   // Of more than one only that there are several is asked.
   llvm::append_range(parts, sum.parts);
@@ -269,7 +281,7 @@ IterationPlaces::Sum IterationPlaces::findSumOf(Operation *op) const {
 
 IterationPlaces::Sum IterationPlaces::dividedBy(const Part &part) const {
   Sum sum = sumOf(part.value);
-  sum.constant += part.plus;
+  sum.addConstant(part.plus);
   return sum;
 }
 
@@ -304,7 +316,7 @@ IterationPlaces::findSuccessor(arith::SelectOp select) const {
   quotient.parts.push_back(part);
   if (!within.isEqual(quotient))
     return std::nullopt;
-  ++quotient.constant;
+  quotient.addConstant(1);
   if (!behind.isEqual(quotient))
     return std::nullopt;
   ++part.plus;
@@ -326,7 +338,7 @@ IterationPlaces::rangeOf(memref::ReinterpretCastOp view) const {
     if (getConstantIntValue(stride).value_or(0) < 0)
       return std::nullopt;
     Sum last = sumOf(size);
-    --last.constant;
+    last.addConstant(-1);
     length.add(productOf(last, stride), 1);
   }
   return rangeOf(sumOf(view.getMixedOffsets().front()), length);
@@ -401,14 +413,15 @@ bool IterationPlaces::isWithin(const Sum &index, int64_t length,
   if (!first || !isNonNegative(*first))
     return false;
   Sum end = index;
-  end.constant += length;
+  end.addConstant(length);
   if (int64_t factor = index.getFactor({induction, Value()})) {
     std::optional<int64_t> upper =
         getConstantIntValue(scf::ForOp(nest).getUpperBound());
     if (!upper)
       return false;
-    end.addTerm({induction, Value()}, -factor);
-    end.constant += factor * (*upper - 1);
+    end.addTerm({induction, Value()}, factor, -1);
+    end.addConstant(factor, *upper);
+    end.addConstant(factor, -1);
   }
   unsigned steps = 0;
   return findLast(
@@ -458,7 +471,7 @@ bool IterationPlaces::enterStrided(memref::ReinterpretCastOp view,
       if (term.second || factor % stride != 0)
         continue;
       index.addTerm(term, factor / stride);
-      offset.addTerm(term, -factor);
+      offset.addTerm(term, factor, -1);
     }
   }
   for (size_t axis = 1; axis < indices.size(); ++axis)
@@ -519,7 +532,11 @@ IterationPlaces::Place IterationPlaces::placeOf(const Access &access,
       if (dropped.test(axis))
         continue;
       indices.back().add(place.indices[inner], stride);
-      extents.back() += (place.extents[inner++] - 1) * stride;
+      std::optional<int64_t> extent =
+          llvm::checkedMulAdd<int64_t>(place.extents[inner++] - 1, stride, 1);
+      if (!extent)
+        return Place{place.base, {}, {}, {}, {}};
+      extents.back() = *extent;
     }
     place.indices = std::move(indices);
     place.extents = std::move(extents);
@@ -609,11 +626,17 @@ bool IterationPlaces::areInOnePart(ArrayRef<const Range *> ranges) const {
     difference.add(one.first, -1);
     if (!difference.isConstant() || (one.scale && difference.constant != 0))
       return false;
+    if (one.scale)
+      continue;
+    std::optional<int64_t> behind =
+        llvm::checkedAdd(difference.constant, *range->length);
+    if (!behind)
+      return false;
     begin = std::min(begin, difference.constant);
-    if (!one.scale)
-      end = std::max(end, difference.constant + *range->length);
+    end = std::max(end, *behind);
   }
-  return one.scale || end - begin <= std::abs(one.iterations) * step;
+  std::optional<int64_t> all = llvm::checkedSub(end, begin);
+  return one.scale || (all && *all <= std::abs(one.iterations) * step);
 }
 
 /// The same of the parts along `axis`.
@@ -694,7 +717,7 @@ bool IterationPlaces::areInTwoParts(ArrayRef<Place> places) const {
       SmallVector<Place, 1> before, behind;
       for (const Place &place : places) {
         Sum distance = place.indices[axis];
-        distance.constant -= bound;
+        distance.addConstant(bound, -1);
         std::optional<Sum> least = findFirst(distance);
         if (least && isNonNegative(*least))
           behind.push_back(place);

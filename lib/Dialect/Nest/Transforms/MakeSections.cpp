@@ -15,6 +15,7 @@
 // memory of the first one behind both.
 
 #include "loopc/Dialect/Loop/IR/Loop.h"
+#include "loopc/Dialect/Loop/Transforms/Speculation.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/AliasClasses.h"
 #include "loopc/Dialect/Nest/Analysis/Cost.h"
@@ -159,7 +160,8 @@ void Effects::add(Operation *op, const AliasClasses &classes) {
       touch(writes, free.getMemref());
     } else if (isa<loop::CheckOp>(nested)) {
       canFail = true;
-    } else if (!isPlainOp(nested) && !isViewOp(nested) && !isPure(nested) &&
+    } else if (!isPlainOp(nested) && !isViewOp(nested) &&
+               !isMemoryEffectFree(nested) &&
                !isa<loop::PollOp, memref::AllocOp>(nested)) {
       isOther = true;
     }
@@ -369,7 +371,10 @@ void SectionMaker::run(Block &block) {
       continue;
     Effects touched;
     touched.add(&op, classes);
-    bool isFree = !group.isNeededBy(&op) && group.effects.commutesWith(touched);
+    // A check that stays behind may be what it counts on.
+    bool isFree = !group.isNeededBy(&op) &&
+                  group.effects.commutesWith(touched) &&
+                  (!group.effects.canFail || mayRunBeforeChecks(&op));
     if (isLoop && !isFree) {
       make(group);
       group = Group();

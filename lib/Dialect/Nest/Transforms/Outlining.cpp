@@ -138,6 +138,12 @@ void loopc::markPrivateMemory(func::FuncOp made, unsigned first,
   }
 }
 
+/// Values that no machine has registers for are alive across each nest in an
+/// iteration: to allocate registers takes LLVM time with the product of both.
+/// Of so few nests a call is still nothing beside what each does with its part
+/// of the values.
+static constexpr unsigned kManyCarried = 64, kStepsOfMany = 4;
+
 llvm::SmallPtrSet<Operation *, 4> loopc::findLongLoops(func::FuncOp function,
                                                        unsigned steps) {
   llvm::DenseMap<Operation *, unsigned> counts;
@@ -150,9 +156,12 @@ llvm::SmallPtrSet<Operation *, 4> loopc::findLongLoops(func::FuncOp function,
     ++counts[around];
   });
   llvm::SmallPtrSet<Operation *, 4> found;
-  for (auto [op, count] : counts)
-    if (isa<LoopLikeOpInterface>(op) && count >= steps)
+  for (auto [op, count] : counts) {
+    bool carriesMany = op->getNumResults() > kManyCarried;
+    if (isa<LoopLikeOpInterface>(op) &&
+        count >= (carriesMany ? std::min(steps, kStepsOfMany) : steps))
       found.insert(op);
+  }
   return found;
 }
 

@@ -25,7 +25,7 @@ static bool isOfPlainAccesses(scf::ForOp loop) {
   auto isVector = llvm::IsaPred<VectorType>;
   return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
     bool isAccess = isa<memref::LoadOp, memref::StoreOp>(op);
-    return op.getNumRegions() == 0 && (isAccess || isPure(&op)) &&
+    return op.getNumRegions() == 0 && (isAccess || isMemoryEffectFree(&op)) &&
            llvm::none_of(op.getOperandTypes(), isVector) &&
            llvm::none_of(op.getResultTypes(), isVector) &&
            !findWrittenPrivately(&op, loop);

@@ -298,6 +298,36 @@ static bool einsum(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+/// Values, gradients and states of an optimizer's tensors broadcast: a new
+/// value has the shape of all of them, a new state that of value, gradient and
+/// state. The library takes each for what it was.
+static bool optimizer(NodeContext &context, const OpSchema &schema) {
+  size_t groups = schema.Name() == "Adam" ? 4 : 3;
+  size_t given = context.getNumInputs();
+  size_t count = given < 2 ? 0 : (given - 2) / groups;
+  if (given != 2 + count * groups ||
+      context.getNumOutputs() != count * (groups - 1))
+    return false;
+  for (size_t result = 0; result < context.getNumOutputs(); ++result) {
+    size_t part = result / count;
+    std::vector<const TensorShapeProto *> shapes;
+    for (size_t group = 0; group < groups; ++group) {
+      size_t input = 2 + group * count + result % count;
+      if (part == 0 || group < 2 || group == part + 1) {
+        const TypeProto *type = context.getInputType(input);
+        if (!type || !type->tensor_type().has_shape())
+          return false;
+        shapes.push_back(&type->tensor_type().shape());
+      }
+    }
+    ::onnx::propagateElemTypeFromInputToOutput(context, 2 + result % count,
+                                               result);
+    ::onnx::multidirectionalBroadcastShapeInference(
+        shapes, *::onnx::getOutputShape(context, result));
+  }
+  return true;
+}
+
 static constexpr int noEnd = std::numeric_limits<int>::max();
 
 static const Rule rules[] = {
@@ -345,6 +375,9 @@ static const Rule rules[] = {
     {"ai.onnx.ml", "Imputer", 1, 1, sameAsFirst},
     {"ai.onnx.ml", "Normalizer", 1, 1, sameAsFirst},
     {"ai.onnx.ml", "Scaler", 1, 1, sameAsFirst},
+    {"ai.onnx.preview.training", "Adagrad", 1, noEnd, optimizer},
+    {"ai.onnx.preview.training", "Adam", 1, noEnd, optimizer},
+    {"ai.onnx.preview.training", "Momentum", 1, noEnd, optimizer},
 };
 
 bool loopc::onnx::inferByRule(NodeContext &context, const OpSchema &schema) {

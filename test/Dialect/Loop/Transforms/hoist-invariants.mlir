@@ -251,3 +251,39 @@ func.func @narrow_sum(%n: i64, %x: i8, %y: tensor<256xf32>, %ok: i1) -> f32 {
   }
   return %r : f32
 }
+
+// A check in front of the loop that asks for its trips was one of the body's,
+// and says nothing where the body does not run: what may read beyond a tensor
+// stays, what reads one alone does not.
+// CHECK-LABEL: func.func @checked_before(
+// CHECK: loop.check
+// CHECK: math.tanh
+// CHECK: loop.loop
+// CHECK: arith.mulf
+func.func @checked_before(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: i64) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0 : i64
+  %nx = tensor.dim %x, %c0 : tensor<?xf32>
+  %ny = tensor.dim %y, %c0 : tensor<?xf32>
+  %equal = arith.cmpi eq, %nx, %ny : index
+  %isNever = arith.cmpi sle, %n, %none : i64
+  %holds = arith.ori %equal, %isNever : i1
+  loop.check %holds, "extents differ"
+  %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %x : tensor<?xf32>) {
+    %e = tensor.empty(%nx) : tensor<?xf32>
+    %a = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %0 = math.tanh %p : f32
+      linalg.yield %0 : f32
+    } -> tensor<?xf32>
+    %b = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%a, %y : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %0 = arith.mulf %p, %q : f32
+      linalg.yield %0 : f32
+    } -> tensor<?xf32>
+    loop.yield while(%c : i1) carried(%b : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}

@@ -53,11 +53,17 @@ bool isSafeToSpeculate(mlir::Operation *op);
 /// it: it also stays within its tensors whether or not they hold.
 bool mayRunBeforeChecks(mlir::Operation *op);
 
+/// True if `loop` may have no iteration, and a check in front of it asks for
+/// how many there are: it was one of the body's (loop-hoist-checks), and says
+/// nothing where the body does not run.
+bool hasChecksOfTrips(mlir::LoopLikeOpInterface loop);
+
 /// True if `op`, of the body of `loop`, may run before `loop`; `check` is the
-/// first check in the body, or null. A loop that runs for sure would have run
-/// what stands in front of its checks.
+/// first check in the body, or null, and `checksTrips` what `hasChecksOfTrips`
+/// says. A loop that runs for sure would have run what stands in front of its
+/// checks.
 bool mayRunBeforeLoop(mlir::Operation *op, mlir::LoopLikeOpInterface loop,
-                      mlir::Operation *check);
+                      mlir::Operation *check, bool checksTrips);
 
 /// True if `size` is computed from constants and extents of what is there, and
 /// is not negative: memory of such a size may be asked for where the program

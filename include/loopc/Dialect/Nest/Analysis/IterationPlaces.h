@@ -59,7 +59,8 @@ private:
   /// A value, or its product with another one that no iteration changes.
   using Term = std::pair<mlir::Value, mlir::Value>;
 
-  /// `constant + sum of factor * term + part`; anything where `isOther`.
+  /// `constant + sum of factor * term + part`; anything where `isOther`, as
+  /// where a number has more than 64 bits.
   struct Sum {
     int64_t constant = 0;
     llvm::SmallVector<std::pair<Term, int64_t>, 2> terms; ///< no factor is 0
@@ -67,7 +68,8 @@ private:
     bool isOther = false;
 
     void add(const Sum &sum, int64_t factor);
-    void addTerm(Term term, int64_t factor);
+    void addConstant(int64_t value, int64_t times = 1);
+    void addTerm(Term term, int64_t factor, int64_t times = 1);
     int64_t getFactor(Term term) const;
     bool isConstant() const {
       return terms.empty() && parts.empty() && !isOther;
