@@ -64,6 +64,9 @@ struct CpuVectorizeContractions
     CpuModel copies(unit);
     // Before borders are filled: what windows leave out is not padded at all.
     vectorizeWindows(rewriter, cpu);
+    ZeroBorders borders;
+    if (!compact)
+      borders = findZeroBorders(getOperation());
     getOperation().walk([](linalg::FillOp fill) {
       if (std::optional<BorderPlan> plan = planBorder(fill))
         emitBorder(fill, *plan);
@@ -85,7 +88,8 @@ struct CpuVectorizeContractions
         ++numVectorized;
         continue;
       }
-      std::optional<ContractionPlan> plan = planContraction(op, cpu, compact);
+      std::optional<ContractionPlan> plan =
+          planContraction(op, cpu, borders, compact);
       if (!plan)
         continue;
       ContractionEmitter(rewriter, op, *plan).emit();
