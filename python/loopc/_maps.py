@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from loopc import _loopc
 from loopc._errors import InvalidArgument
 
 #: (name, type, shape) of a port.
@@ -53,6 +54,8 @@ class _Map:
         names = keys.tolist()
         order = sorted(range(len(names)), key=names.__getitem__)
         names = [names[k] for k in order]
+        if self.is_sequence and self.value_type != "string":
+            return _loopc.make_dicts(names, order, np.ascontiguousarray(values))
         rows = values[..., order].tolist()
         if self.is_sequence:
             return [dict(zip(names, row, strict=True)) for row in rows]

@@ -338,6 +338,7 @@ NB_MODULE(_loopc, m) {
   m.def("status_name", [](int status) { return loopc_status_name(status); });
   m.def("check_custom_ops", &checkCustomOps, "path"_a);
   m.def("hash_memory", &hashMemory, "spans"_a);
+  m.def("make_dicts", &makeDicts, "keys"_a, "order"_a, "values"_a);
   m.def("set_seed", [](uint64_t seed) { loopc_seed(seed); }, "seed"_a);
   m.def("version", [] { return loopc_version(); });
 }

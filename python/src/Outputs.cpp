@@ -9,9 +9,9 @@
 #include "DeviceTensor.h"
 #include "Values.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <algorithm>
 #include <memory>
 
 using namespace loopc::python;
@@ -146,4 +146,45 @@ nb::object loopc::python::takeOutput(loopc_value &value, nb::handle keep) {
   });
   const loopc_value &taken = holder.release()->value;
   return toPython(taken, owner);
+}
+
+/// A dict for each row of `values`, whose column `order[k]` belongs to key `k`.
+template <typename T, typename Make>
+static nb::list makeDicts(const nb::list &keys,
+                          const std::vector<size_t> &order, const T *values,
+                          size_t rows, Make make) {
+  nb::list dicts;
+  size_t columns = order.size();
+  for (size_t row = 0; row < rows; ++row, values += columns) {
+    nb::dict dict;
+    for (size_t k = 0; k < columns; ++k) {
+      nb::object value = nb::steal(make(values[order[k]]));
+      if (!value.is_valid() ||
+          PyDict_SetItem(dict.ptr(), keys[k].ptr(), value.ptr()) != 0)
+        throw nb::python_error();
+    }
+    dicts.append(dict);
+  }
+  return dicts;
+}
+
+nb::list loopc::python::makeDicts(const nb::list &keys,
+                                  const std::vector<size_t> &order,
+                                  const MapRows &values) {
+  size_t rows = values.shape(0), columns = values.shape(1);
+  if (keys.size() != columns || order.size() != columns ||
+      std::any_of(order.begin(), order.end(),
+                  [&](size_t column) { return column >= columns; }))
+    throw ArgumentError("a map has other keys than values");
+  const void *data = values.data();
+  if (values.dtype() == nb::dtype<float>())
+    return ::makeDicts(keys, order, static_cast<const float *>(data), rows,
+                       PyFloat_FromDouble);
+  if (values.dtype() == nb::dtype<double>())
+    return ::makeDicts(keys, order, static_cast<const double *>(data), rows,
+                       PyFloat_FromDouble);
+  if (values.dtype() == nb::dtype<int64_t>())
+    return ::makeDicts(keys, order, static_cast<const int64_t *>(data), rows,
+                       PyLong_FromLongLong);
+  throw ArgumentTypeError("a map has values of an unknown type");
 }

@@ -11,7 +11,9 @@
 #include "loopc-rt/loopc_rt.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <deque>
 #include <stdexcept>
@@ -117,6 +119,14 @@ private:
 /// that share it, lists, None, arrays of str. `value` is zeroed. `keep` lives
 /// as long as the memory is in use.
 nb::object takeOutput(loopc_value &value, nb::handle keep);
+
+/// Rows of the numbers of maps: f32, f64 or i64.
+using MapRows = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+/// A dict for each row of `values`, by `keys` in their order; column `order[k]`
+/// has the number of key `k`.
+nb::list makeDicts(const nb::list &keys, const std::vector<size_t> &order,
+                   const MapRows &values);
 
 } // namespace loopc::python
 

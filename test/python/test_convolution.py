@@ -99,6 +99,35 @@ def test_mostly_padding(channels: int, kernel: tuple[int, int], dilation: tuple[
         _compare(_model(",".join(map(str, x.shape)), attributes, weights), [x])
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("shape", ["n, 32, h, w", "2, 32, 14, w", "n, 32, 14, 11", "1, 32, 14, 11"])
+@pytest.mark.parametrize(
+    "window", [(2, 1, 2), (5, 2, 5), (6, 1, 9), (24, 1, 24), (2, 3, 1)], ids=str
+)
+def test_padding_is_not_summed_up(window: tuple[int, int, int], shape: str, groups: int) -> None:
+    """Elements of the kernel that no row of a tile reads within the image; infinite weights are."""
+    dilation, stride, pad = window
+    random = np.random.default_rng(0)
+    weights = random.standard_normal((64, 32 // groups, 3, 3)).astype(np.float32)
+    attributes = (
+        f"group = {groups}, dilations = [{dilation}, {dilation}], strides = [{stride}, {stride}], "
+        f"pads = [{pad}, {pad}, {dilation}, {2 * dilation}]"
+    )
+    images = [random.standard_normal((2, 32, 14, 11)).astype(np.float32)]
+    if "h" in shape:
+        images.append(random.standard_normal((1, 32, 40, 33)).astype(np.float32))
+    if shape.startswith("1"):
+        images = [image[:1] for image in images]
+    _compare(_model(shape, attributes, weights), images)
+    # Zero times infinity is no number.
+    weights[:, :, 0, 0] = np.inf
+    session = loopc.InferenceSession(_model(shape, attributes, weights).SerializeToString())
+    (got,) = session.run(None, {"x": np.abs(images[0]) + 1})
+    rows, columns = (stride * np.arange(n) - pad for n in got.shape[2:])
+    is_inside = ((rows >= 0) & (rows < 14))[:, None] & ((columns >= 0) & (columns < 11))
+    assert (np.isnan(got) == ~is_inside).all()
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shape", ["n, 64, h, w", "n, 64, 7, 14", "1, 64, h, 5"])
 def test_images_of_no_whole_tiles(shape: str, threads: int) -> None:

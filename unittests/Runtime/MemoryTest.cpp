@@ -122,6 +122,31 @@ TEST(Memory, Scratch) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// What was freed last is likely to be in a cache: memory of another size may
+// lie there, but for that of outputs, and where it is much smaller.
+TEST(Memory, SmallerSizesLieInWhatWasFreedLast) {
+  Outcome outcome = runEntry([](void *raw, void **, void **) {
+    loopc_run *run = asRun(raw);
+    constexpr int64_t kLarge = 1 << 20;
+    void *first = loopc_rt_alloc(run, kLarge);
+    void *second = loopc_rt_alloc(run, kLarge / 2);
+    loopc_rt_free(run, second);
+    loopc_rt_free(run, first);
+    EXPECT_EQ(loopc_rt_alloc_output(run, kLarge / 2, 0, nullptr, 0), second);
+    void *half = loopc_rt_alloc(run, kLarge / 2);
+    EXPECT_EQ(half, first);
+    loopc_rt_free(run, half);
+    void *small = loopc_rt_alloc(run, kLarge / 8);
+    EXPECT_NE(small, first);
+    void *larger = loopc_rt_alloc(run, kLarge);
+    EXPECT_EQ(larger, first);
+    for (void *memory : {second, small, larger})
+      loopc_rt_free(run, memory);
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
 TEST(Memory, LargeBlocksOfManySizesKeepTheirPages) {
   // One at a time, so that the run gives up what it does not use for the next:
   // the results of a network's layers. It keeps the pages, as do later runs.

@@ -87,6 +87,33 @@ TEST_P(OnThreads, EverythingOnce) {
   EXPECT_EQ(outcome.status, LOOPC_OK);
 }
 
+// No piece is of two threads' shares, which differ by a grain at most.
+TEST_P(OnThreads, SharesAreEqual) {
+  Outcome outcome = runOn(GetParam(), [](loopc_run *run) {
+    int64_t threads = GetParam();
+    for (int64_t n : {7, 14, 28, 56, 1000})
+      for (int64_t grain : {1, 3}) {
+        int64_t grains = (n - 1) / grain + 1;
+        if (grains <= 1 || threads == 1)
+          continue;
+        parallelFor(run, n, grain,
+                    [&](loopc_run *, int64_t begin, int64_t end) {
+                      // Where the threads have no cores the caller does all of
+                      // it.
+                      if (begin == 0 && end == n)
+                        return;
+                      for (int64_t k = 1; k < threads; ++k) {
+                        int64_t border = grains * k / threads * grain;
+                        EXPECT_TRUE(end <= border || begin >= border)
+                            << begin << " to " << end << " of " << n;
+                      }
+                    });
+      }
+    return 0;
+  });
+  EXPECT_EQ(outcome.status, LOOPC_OK);
+}
+
 // Threads that are awake, that fell asleep, and that come too late.
 TEST_P(OnThreads, ManyLoops) {
   Outcome outcome = runOn(GetParam(), [](loopc_run *run) {

@@ -49,6 +49,11 @@ struct TileShape {
 TileShape chooseTile(CpuModel cpu, int64_t rows, int64_t columns, int64_t lanes,
                      bool isWide = false);
 
+/// True if the rows of `op` along `dim`, which are those of an image, do not
+/// follow one another in memory, or will not where its result is wanted: to
+/// make them rows of one matrix would cost a copy.
+bool isRowOfImage(mlir::linalg::GenericOp op, int64_t dim, CpuModel cpu);
+
 /// A sum of products of integers that the target has instructions for. Numbers
 /// of few bits lie beside each other in the bytes of one operand; each is
 /// multiplied with an element of an operand of its own.

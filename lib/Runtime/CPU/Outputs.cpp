@@ -211,7 +211,7 @@ bool loopc::rt::canHandOver(const loopc_run &run, const ElementLayout &layout,
   constexpr size_t kSmall = 4096;
   return run.defaultAllocator && block && !block->isPromised &&
          !block->destroy && !block->isScratch && !layout.isPacked &&
-         (block->bytes <= kSmall || bytes >= block->bytes / 2);
+         (block->capacity <= kSmall || bytes >= block->capacity / 2);
 }
 
 static int32_t allocateOutput(loopc_run &run, const PortName &port,

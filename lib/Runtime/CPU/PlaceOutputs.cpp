@@ -148,5 +148,5 @@ extern "C" void *loopc_rt_alloc_output(loopc_run *run, int64_t bytes,
                                 static_cast<int32_t>(rank), shape,
                                 static_cast<uint64_t>(bytes)))
       return place;
-  return allocate(*run, bytes, /*byModel=*/true);
+  return allocate(*run, bytes, /*byModel=*/true, MemoryUse::Output);
 }

@@ -30,7 +30,7 @@ struct Block {
   Block *prev;
   Block *next;
   void *raw;          ///< what malloc returned
-  size_t bytes;       ///< as asked for
+  size_t bytes;       ///< as asked for; of a cached block its number
   size_t capacity;    ///< bytes there is room for
   uint32_t sizeClass; ///< kNumSizeClasses where the block is not cached
   uint32_t owners;    ///< freed when the last one gives it up
@@ -77,6 +77,7 @@ struct Heap {
   uint64_t modelBytes = 0; ///< asked for by the model and not yet freed
   int32_t lock = 0;
   Block *cache[kNumSizeClasses] = {};
+  size_t numCached = 0; ///< blocks that went into the cache so far
   Slab *slab = nullptr; ///< null until it is needed
   Block *freeScratch =
       nullptr; ///< blocks of the slab, for the next of their class
@@ -211,11 +212,17 @@ int32_t recordPortError(loopc_run &run, int32_t status, const PortName &port,
                         const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/// What memory of a run is for.
+enum class MemoryUse {
+  Values,  ///< it may lie in a block that has more room
+  Output,  ///< it outlives the run, in a block of its size
+  Scratch, ///< see loopc_rt_alloc_scratch()
+};
+
 /// Memory of the run, 64-byte aligned; null after recording an error.
 /// \p byModel: count it in the statistics.
-/// \p isScratch: see loopc_rt_alloc_scratch().
 void *allocate(loopc_run &run, int64_t bytes, bool byModel,
-               bool isScratch = false);
+               MemoryUse use = MemoryUse::Values);
 
 /// The live block whose data begins at `data`, or null. Reads nothing in front
 /// of `data`, which may be anybody's pointer.

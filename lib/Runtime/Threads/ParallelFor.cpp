@@ -17,9 +17,10 @@
 // A process may fork and a library may be closed at any time between runs: the
 // child of a fork has threads of its own, and the library ends its threads.
 //
-// Each thread has a share of the pieces, which are neighbours: in the next
+// Each thread has a share of the iterations, which are neighbours: in the next
 // iteration of a loop around it computes them again, and what it read and wrote
-// is in its cache. Who is done takes pieces of the others. Which thread
+// is in its cache. It takes its share piece by piece; who is done takes pieces
+// of the others. Which thread
 // computes a piece makes no difference to what comes out. Ends of pieces lie at
 // multiples of the grain, whatever the number of threads.
 //
@@ -92,7 +93,7 @@ struct Member {
   Team *team;
   pthread_t thread;
   int64_t piece; ///< where the piece at hand begins; kNoPiece without one
-  /// Pieces of its share, by number: the next one, and behind the last one.
+  /// Grains of its share: the first of the next piece, and behind the last one.
   int64_t next, end;
   /// Members do not write to one line.
   char padding[kLineBytes];
@@ -112,7 +113,8 @@ struct Team {
   void (*fn)(void *args, int64_t begin, int64_t end);
   void *args;
   int64_t count;
-  int64_t step; ///< iterations of a piece
+  int64_t grain; ///< iterations that are not divided
+  int64_t step;  ///< grains of a piece
 
   int32_t generation; ///< loops so far; what the threads wait for
   uint32_t state;     ///< who may enter the loop, and who is inside
@@ -143,13 +145,14 @@ static void pauseThread() {
 #endif
 }
 
-/// Takes a piece of the member's share; false where there is none.
-static bool takePiece(Member &member, int64_t &piece) {
+/// Takes a piece of `step` grains, or less, of the member's share, and sets
+/// where it begins; false where there is none.
+static bool takePiece(Member &member, int64_t step, int64_t &first) {
   // Read first: who looks for a piece does not take the line from its owner.
   if (__atomic_load_n(&member.next, __ATOMIC_RELAXED) >= member.end)
     return false;
-  piece = __atomic_fetch_add(&member.next, 1, __ATOMIC_RELAXED);
-  return piece < member.end;
+  first = __atomic_fetch_add(&member.next, step, __ATOMIC_RELAXED);
+  return first < member.end;
 }
 
 /// Computes pieces until there are none.
@@ -158,15 +161,19 @@ static void work(Team &team, Member &member) {
   int32_t number = static_cast<int32_t>(&member - team.members);
   for (int32_t k = 0; k < team.numMembers; ++k) {
     Member &owner = team.members[(number + k) % team.numMembers];
-    int64_t piece;
-    while (takePiece(owner, piece)) {
-      int64_t begin = piece * team.step;
+    int64_t first;
+    while (takePiece(owner, team.step, first)) {
+      int64_t begin = first * team.grain;
       __atomic_store_n(&member.piece, begin, __ATOMIC_RELAXED);
       // loop_cancel; after an error pieces in front of it are still computed.
       if (loopc_rt_poll(&run))
         continue;
-      int64_t end =
-          team.count - begin > team.step ? begin + team.step : team.count;
+      int64_t behind =
+          owner.end - first > team.step ? first + team.step : owner.end;
+      // The last grain may not be whole.
+      int64_t end = (team.count - 1) / team.grain < behind
+                        ? team.count
+                        : behind * team.grain;
       team.fn(team.args, begin, end);
     }
   }
@@ -510,17 +517,19 @@ static bool wakesForMany(Team &team) {
   return true;
 }
 
-/// Divides `n` iterations into pieces, at multiples of `grain`, and deals them
-/// out.
+/// Divides `n` iterations into shares that are equal but for a grain, and these
+/// into pieces: whole pieces for all would leave one more to some threads, of
+/// 28 rows 16 to one of two.
 static void dealPieces(Team &team, int64_t n, int64_t grain) {
-  int64_t pieces = team.numMembers * kPiecesPerThread;
   int64_t grains = (n - 1) / grain + 1;
   team.count = n;
-  team.step = ((grains - 1) / pieces + 1) * grain;
-  pieces = (n - 1) / team.step + 1;
+  team.grain = grain;
+  team.step = grains / (team.numMembers * kPiecesPerThread);
+  if (team.step < 1)
+    team.step = 1;
   for (int64_t k = 0; k < team.numMembers; ++k) {
-    team.members[k].next = pieces * k / team.numMembers;
-    team.members[k].end = pieces * (k + 1) / team.numMembers;
+    team.members[k].next = grains * k / team.numMembers;
+    team.members[k].end = grains * (k + 1) / team.numMembers;
   }
 }
 

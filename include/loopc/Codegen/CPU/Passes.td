@@ -289,7 +289,8 @@ def CpuVectorizeContractions
 
     Windows of poolings over a copy that was padded with what changes no result
     read what was copied: rows of padding are left out, columns of it are lanes
-    that a mask leaves out, and the padded copy is not made.
+    that a mask leaves out, and the padded copy is not made. Sums of products
+    leave out what all rows of a tile read of zeros around an image.
 
     `compact` wants little code: tiles have one row, whatever the number of rows
     is, columns that are not there are masked in all of them, and nothing is
@@ -335,6 +336,7 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
     | `rows`, `columns`, `sum`, `outer` | the loops of rows and columns of a tile, summed over, and around tiles |
     | `dot=G`, `dot=G blocks` | an instruction adds G products; of each block along the innermost loop, in integers that are then added up as floats |
     | `packs=%K x R`, `transposes=%K x R` | operand K is brought together, R elements of the sum at a time, if there turn out to be many rows; `widened`, `widened:N`: what the body makes of it, of each element N numbers |
+    | `padded` | loops over the sum that leave out what no row of a tile reads but padding |
     | `columns-outside` | all positions are done for some columns before the next columns |
     | `sum-written-out` | the last loop over the sum is no loop |
     | `pairs` | weights of bf16 are widened for two vectors at a time |

@@ -113,6 +113,12 @@ private:
   void placeRows(Tile &tile, llvm::ArrayRef<mlir::Value> places);
   llvm::SmallVector<mlir::Value> emitSum(const Tile &tile,
                                          mlir::ValueRange sums, unsigned next);
+  /// The first and the last place of the rows of `tile` along `dim`, or two
+  /// that all of them are between.
+  std::pair<mlir::Value, mlir::Value> placesAlong(const Tile &tile,
+                                                  unsigned dim);
+  /// Sets where loops over the sum begin and end for `tile`.
+  void findSumBounds(const Tile &tile);
   /// The innermost loop of the sum in `chains` sets of sums.
   llvm::SmallVector<mlir::Value>
   emitChains(const Tile &tile, mlir::ValueRange given, int64_t chains);
@@ -169,6 +175,9 @@ private:
   mlir::Value blockBegin, blockEnd;
   mlir::Value sumBegin() { return blockBegin ? blockBegin : index(0); }
   mlir::Value sumEnd() { return blockEnd ? blockEnd : extent(plan.sumDims[0]); }
+  /// Where the loop over `dim`, of the sum, begins and ends for the current
+  /// tile, if that leaves out padding.
+  llvm::SmallDenseMap<unsigned, std::pair<mlir::Value, mlir::Value>> sumBounds;
   /// How the current rows are done.
   const RowsPlan *version = nullptr;
   /// The place of strips, that of columns which are no whole tile, if there are

@@ -423,6 +423,7 @@ void ContractionEmitter::emitTile(const Tile &tile) {
   arePaired = canPair(tile);
   if (arePaired)
     shufflePairs(sums, /*apart=*/true);
+  findSumBounds(tile);
   sums = emitSum(tile, sums, 0);
   if (std::exchange(arePaired, false))
     shufflePairs(sums, /*apart=*/false);
@@ -443,6 +444,52 @@ void ContractionEmitter::emitTile(const Tile &tile) {
   for (int64_t i : llvm::seq(tile.rows))
     for (int64_t j : llvm::seq(tile.columns))
       borders.store(init, sums[i * tile.columns + j], i, j);
+}
+
+std::pair<Value, Value> ContractionEmitter::placesAlong(const Tile &tile,
+                                                        unsigned dim) {
+  if (dim != rowDim && dim != plan.joinedDim)
+    return {at[dim], at[dim]};
+  if (tile.rowAt.empty())
+    return {at[dim], add(at[dim], index(tile.rows - 1))};
+  if (!plan.joinedDim)
+    return {tile.rowAt.front(), tile.rowAt.back()};
+  Value first = tile.joinedAt.front(), last = tile.joinedAt.back();
+  if (dim == plan.joinedDim)
+    return {first, last};
+  // Rows of several outer iterations are anywhere in these.
+  Value isOne = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, first, last);
+  Value end = sub(extent(dim), index(1));
+  return {
+      arith::SelectOp::create(b, isOne, tile.rowAt.front(), index(0)),
+      arith::SelectOp::create(b, isOne, tile.rowAt.back(), end),
+  };
+}
+
+void ContractionEmitter::findSumBounds(const Tile &tile) {
+  sumBounds.clear();
+  if (blockBegin)
+    return;
+  for (const PaddedAxis &axis : plan.padded) {
+    auto [first, last] = placesAlong(tile, axis.position);
+    // The first element of the window of `position` that is at `place` or
+    // behind it.
+    auto elementAt = [&](Value place, Value position) {
+      Value steps = sub(place, mul(position, index(axis.stride)));
+      steps = b.createOrFold<arith::MaxSIOp>(
+          add(steps, index(axis.dilation - 1 - axis.first)), index(0));
+      return b.createOrFold<arith::DivUIOp>(steps, index(axis.dilation));
+    };
+    Value begin = toValue(axis.begin);
+    Value end = add(begin, toValue(axis.size));
+    Value from = elementAt(begin, last);
+    // What the loop does at most can be read off its bounds.
+    if (axis.dilation > 1)
+      from = arith::MaxSIOp::create(b, from, index(0));
+    Value to = b.createOrFold<arith::MinSIOp>(elementAt(end, first),
+                                              extent(axis.element));
+    sumBounds[axis.element] = {from, to};
+  }
 }
 
 Value ContractionEmitter::added(Value x, Value y) {
@@ -478,6 +525,8 @@ SmallVector<Value> ContractionEmitter::emitSum(const Tile &tile,
     return emitChains(tile, sums, chains);
   Value from = next == 0 ? sumBegin() : index(0);
   Value to = next == 0 ? sumEnd() : extent(dim);
+  if (auto bounds = sumBounds.find(dim); bounds != sumBounds.end())
+    std::tie(from, to) = bounds->second;
   return sumOver(dim, from, to, 1, sums, [&](ValueRange inner) {
     return emitSum(tile, inner, next + 1);
   });

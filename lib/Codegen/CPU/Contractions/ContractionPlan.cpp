@@ -737,10 +737,9 @@ void ContractionPlanner::chooseTiles() {
   plan.versions.push_back(many);
 }
 
-static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
-                                                      CpuModel cpu,
-                                                      bool isCompact,
-                                                      bool isTurned) {
+static std::optional<ContractionPlan>
+planContraction(linalg::LinalgOp op, CpuModel cpu, const ZeroBorders &borders,
+                bool isCompact, bool isTurned) {
   ContractionPlanner planner(op, cpu, isCompact, isTurned);
   if (!planner.choose())
     return std::nullopt;
@@ -764,12 +763,14 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
   // What is computed on the sums would be written for each vector of a tile.
   if (isCompact)
     return std::move(plan);
+  plan.padded = findPaddedAxes(op, plan, borders);
   plan.epilogue = findEpilogue(op, plan, cpu);
   // Squares are made of rows that lie one behind the other, which those of two
   // loops do not, in tiles as high as a vector has parts.
   if (plan.epilogue.isTurned && !isTurned &&
       (plan.joinedDim || plan.sumDims.size() > 1))
-    return planContraction(op, cpu, /*isCompact=*/false, /*isTurned=*/true);
+    return planContraction(op, cpu, borders, /*isCompact=*/false,
+                           /*isTurned=*/true);
   // Rows that are stored transposed lie one behind the other.
   planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
                                                  : plan.rowTiles());
@@ -779,13 +780,15 @@ static std::optional<ContractionPlan> planContraction(linalg::LinalgOp op,
 }
 
 std::optional<ContractionPlan>
-loopc::planContraction(linalg::LinalgOp op, CpuModel cpu, TileKinds kinds) {
+loopc::planContraction(linalg::LinalgOp op, CpuModel cpu,
+                       const ZeroBorders &borders, TileKinds kinds) {
   bool isOne = kinds == TileKinds::One,
        inOrder = kinds == TileKinds::OneInOrder;
-  auto plan = ::planContraction(op, cpu, isOne, /*isTurned=*/false);
+  auto plan = ::planContraction(op, cpu, borders, isOne, /*isTurned=*/false);
   if (!inOrder || !plan || !plan->keepsOrder())
     return plan;
-  auto one = ::planContraction(op, cpu, /*isCompact=*/true, /*isTurned=*/false);
+  auto one = ::planContraction(op, cpu, borders, /*isCompact=*/true,
+                               /*isTurned=*/false);
   // An operation of its own may have functions of other vectors, or of none.
   if (one && plan->epilogue.op)
     one->epilogue = findEpilogue(op, *one, cpu);

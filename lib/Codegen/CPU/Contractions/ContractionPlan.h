@@ -73,6 +73,26 @@ struct StartPlan {
   mlir::AffineMap map = {};          ///< by the loops of the contraction
 };
 
+/// Where, in each axis, the part of a buffer begins and ends that is not known
+/// to be zero; sizes are null where nothing is.
+struct ZeroBorder {
+  llvm::SmallVector<mlir::OpFoldResult> offsets, sizes;
+};
+using ZeroBorders = llvm::DenseMap<mlir::OpOperand *, ZeroBorder>;
+
+/// What operations in `root` read of buffers that were filled with zeros, and
+/// written to in one part only.
+ZeroBorders findZeroBorders(mlir::Operation *root);
+
+/// An axis of an image that windows go along: the loop `position` by `stride`,
+/// the loop `element`, of the sum, by `dilation`, from `first` on. All that is
+/// not among the `size` elements from `begin` on adds nothing to the sum.
+struct PaddedAxis {
+  unsigned position, element;
+  int64_t stride, dilation, first;
+  mlir::OpFoldResult begin, size;
+};
+
 /// What is computed on the sums, element by element, before they are stored.
 struct EpiloguePlan {
   mlir::linalg::GenericOp op = {}; ///< null: nothing
@@ -133,6 +153,8 @@ struct ContractionPlan {
   /// Widens elements of bf16 of the packed operand, those of two vectors at a
   /// time; null: each vector by itself.
   mlir::Operation *pairs = nullptr;
+  /// Loops over the sum that leave out what no row of a tile reads but padding.
+  llvm::SmallVector<PaddedAxis, 2> padded;
   StartPlan start;
   EpiloguePlan epilogue;
   /// How it is done where there turn out to be many rows; null: so as well.
@@ -223,7 +245,14 @@ enum class TileKinds {
 /// How `op` is computed; none if not by tiles of vectors.
 std::optional<ContractionPlan>
 planContraction(mlir::linalg::LinalgOp op, CpuModel cpu,
+                const ZeroBorders &borders,
                 TileKinds kinds = TileKinds::Fastest);
+
+/// The axes of what `op` reads of which enough is padding that the loops of
+/// `plan` over the sum leave it out (ZeroBorders.cpp).
+llvm::SmallVector<PaddedAxis, 2> findPaddedAxes(mlir::linalg::LinalgOp op,
+                                                const ContractionPlan &plan,
+                                                const ZeroBorders &borders);
 
 /// The loop over rows that share vectors along `laneDim`, with the most of
 /// them; `without` is none.

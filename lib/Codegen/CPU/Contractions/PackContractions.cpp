@@ -524,26 +524,6 @@ Value Packing::packConstant(const Candidate &candidate, AffineMap target) {
                                    packedValue);
 }
 
-/// True if rows along `dim` do not follow one another in memory: those of a
-/// part of an image. To make one of them they would be copied.
-static bool hasGapsBehind(linalg::GenericOp op, int64_t dim) {
-  constexpr int64_t kImageAxes = 4;
-  AffineExpr row = getAffineDimExpr(dim, op.getContext());
-  return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
-    auto slice = operand.get().getDefiningOp<tensor::ExtractSliceOp>();
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    if (!slice || map.getNumResults() < kImageAxes ||
-        slice.getSourceType().getRank() != map.getNumResults())
-      return false;
-    for (auto [axis, expr] : llvm::enumerate(map.getResults()))
-      if (expr == row)
-        return ShapedType::isDynamic(slice.getType().getDimSize(axis)) ||
-               slice.getType().getDimSize(axis) !=
-                   slice.getSourceType().getDimSize(axis);
-    return false;
-  });
-}
-
 /// True if `op` is a product in the middle of others by rows, as in attention:
 /// `cpu-tile-chains` wants to see that they all go by the same rows.
 static bool isInChain(linalg::GenericOp op) {
@@ -573,7 +553,7 @@ linalg::GenericOp Packing::mergeRows(linalg::GenericOp op,
   };
   SmallVector<ReassociationIndices> groups;
   for (int64_t d : llvm::seq<int64_t>(op.getNumLoops())) {
-    if (d > 0 && isRow(d) && isRow(d - 1) && !hasGapsBehind(op, d)) {
+    if (d > 0 && isRow(d) && isRow(d - 1) && !isRowOfImage(op, d, cpu)) {
       ReassociationIndices joined = groups.back();
       joined.push_back(d);
       if (linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), joined)) {

@@ -100,6 +100,9 @@ void ContractionPlan::print(raw_ostream &os) const {
     os << " dot=" << dot->sum.size << (dot->block ? " blocks" : "");
   if (areColumnsOutside)
     os << " columns-outside";
+  printDims(os, "padded",
+            llvm::map_to_vector(
+                padded, [](const PaddedAxis &axis) { return axis.element; }));
   if (isSumWrittenOut)
     os << " sum-written-out";
   if (pairs)
@@ -154,6 +157,7 @@ struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
     IRMapping copies;
     OwningOpRef<func::FuncOp> copy = func.clone(copies);
     IRRewriter rewriter(func.getContext());
+    ZeroBorders borders = findZeroBorders(func);
     func.walk([&](linalg::LinalgOp op) {
       Operation *copied = copies.lookup(op.getOperation());
       if (auto fill = dyn_cast<linalg::FillOp>(op.getOperation()))
@@ -166,7 +170,7 @@ struct PrintPlans : loopc::impl::PrintPlansBase<PrintPlans> {
       }
       if (auto windows = planWindows(op, cpu))
         return print("windows", windows);
-      if (auto contraction = planContraction(op, cpu))
+      if (auto contraction = planContraction(op, cpu, borders))
         return print("contraction", contraction);
       auto generic = dyn_cast<linalg::GenericOp>(op.getOperation());
       if (!generic)

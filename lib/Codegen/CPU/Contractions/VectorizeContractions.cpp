@@ -67,6 +67,9 @@ struct CpuVectorizeContractions
     CpuModel copies(unit);
     // Before borders are filled: what windows leave out is not padded at all.
     vectorizeWindows(rewriter, cpu);
+    ZeroBorders borders;
+    if (!compact)
+      borders = findZeroBorders(getOperation());
     getOperation().walk([](linalg::FillOp fill) {
       if (std::optional<BorderPlan> plan = planBorder(fill))
         emitBorder(fill, *plan);
@@ -88,7 +91,8 @@ struct CpuVectorizeContractions
         ++numVectorized;
         continue;
       }
-      std::optional<ContractionPlan> plan = planContraction(op, cpu, kinds);
+      std::optional<ContractionPlan> plan =
+          planContraction(op, cpu, borders, kinds);
       if (!plan)
         continue;
       ContractionEmitter(rewriter, op, *plan).emit();

@@ -131,11 +131,12 @@ Value WorkEstimate::findKnownBound(Value bound) const {
                                                : std::nullopt)
     if (auto value = dyn_cast<Value>(*extent))
       return findKnownBound(value);
-  // The last tile or block has fewer.
-  auto least = bound.getDefiningOp<arith::MinSIOp>();
-  for (Value value : least ? ValueRange(least->getOperands()) : ValueRange())
-    if (Value known = findKnownBound(value))
-      return known;
+  // The last tile or block has fewer, and a window at the border, too.
+  auto limited = bound.getDefiningOp();
+  if (isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(limited))
+    for (Value value : limited->getOperands())
+      if (Value known = findKnownBound(value))
+        return known;
   return {};
 }
 
@@ -152,12 +153,17 @@ std::optional<double> WorkEstimate::countTrips(scf::ForOp loop) const {
     if (step && whole && *step > 0)
       return std::max(1.0, static_cast<double>(*whole) / *step);
   }
-  bool isInside =
-      llvm::any_of(ArrayRef<Value>{loop.getLowerBound(), loop.getUpperBound(),
-                                   loop.getStep()},
-                   [&](Value bound) { return !findKnownBound(bound); });
-  if (isInside && rules.guessedTrips > 0)
-    return rules.guessedTrips;
+  Value lower = findKnownBound(loop.getLowerBound()),
+        upper = findKnownBound(loop.getUpperBound()),
+        step = findKnownBound(loop.getStep());
+  if (!lower || !upper || !step)
+    return rules.guessedTrips > 0 ? std::optional(rules.guessedTrips)
+                                  : std::nullopt;
+  std::optional<int64_t> from = getConstantIntValue(lower),
+                         to = getConstantIntValue(upper),
+                         by = getConstantIntValue(step);
+  if (from && to && by && *by > 0)
+    return std::max<double>(0, llvm::divideCeilSigned(*to - *from, *by));
   return std::nullopt;
 }
 
