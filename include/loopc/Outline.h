@@ -9,27 +9,27 @@
 // An engine keeps an outline of its model: the operators as MLIR, in which
 // large weights are arguments, so that their types are known and their values
 // are not. The compiler infers the types of its results for given shapes of
-// inputs. python/loopc/_outline.py has the same for Python.
+// inputs (CompilerOptions::shapes, Output::Shapes).
 //
 //===----------------------------------------------------------------------===//
-#ifndef LOOPC_LIB_TENSORRT_OUTLINE_H
-#define LOOPC_LIB_TENSORRT_OUTLINE_H
-
-#include "loopc/TensorRT.h"
+#ifndef LOOPC_OUTLINE_H
+#define LOOPC_OUTLINE_H
 
 #include "mlir/IR/BuiltinOps.h"
 
-namespace loopc::network {
+namespace loopc {
 
 /// The outline of a model that was imported; "" where no extent of its inputs
 /// is open.
 std::string makeOutline(mlir::ModuleOp model);
 
-/// The shapes of an outline's outputs, -1 where values decide an extent, for
-/// shapes of its inputs. Nothing where these do not fit together.
-std::map<std::string, Dims>
-inferShapes(llvm::StringRef outline, const std::map<std::string, Dims> &inputs);
+/// The names of a model's outputs, and their types as far as they are inferred.
+llvm::SmallVector<std::pair<llvm::StringRef, mlir::Type>>
+getOutputs(mlir::ModuleOp model);
 
-} // namespace loopc::network
+/// Writes what LOOPC_EMIT_SHAPES is.
+void printShapes(mlir::ModuleOp model, llvm::raw_ostream &os);
 
-#endif // LOOPC_LIB_TENSORRT_OUTLINE_H
+} // namespace loopc
+
+#endif // LOOPC_OUTLINE_H

@@ -6,16 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Outline.h"
-
-#include "loopc/Compiler.h"
+#include "loopc/Outline.h"
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
-#include "loopc/Support/Diagnostics.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include "llvm/Support/JSON.h"
+
 using namespace loopc;
-using namespace loopc::network;
 using namespace mlir;
 
 /// Constants of more elements become arguments: no shape is computed from so
@@ -26,7 +24,7 @@ static func::FuncOp getMain(ModuleOp model) {
   return model.lookupSymbol<func::FuncOp>("main");
 }
 
-std::string loopc::network::makeOutline(ModuleOp model) {
+std::string loopc::makeOutline(ModuleOp model) {
   OwningOpRef<ModuleOp> copy = model.clone();
   func::FuncOp main = getMain(*copy);
   auto isOpen = [](Type type) {
@@ -55,35 +53,58 @@ std::string loopc::network::makeOutline(ModuleOp model) {
   }
   std::string text;
   llvm::raw_string_ostream os(text);
-  copy->print(os);
+  copy->print(os, OpPrintingFlags().assumeVerified());
   return text;
 }
 
-std::map<std::string, Dims>
-loopc::network::inferShapes(StringRef outline,
-                            const std::map<std::string, Dims> &inputs) {
-  std::map<std::string, Dims> found;
-  CompilerOptions options;
-  options.format = InputFormat::MLIR;
-  for (const auto &[name, dims] : inputs)
-    options.shapes[name] = SmallVector<int64_t>(dims.d, dims.d + dims.nbDims);
-  Compiler compiler(options);
-  DiagnosticCollector said(&compiler.getContext());
-  llvm::raw_null_ostream nothing;
-  if (failed(compiler.parseBytes("outline.mlir", outline)) ||
-      failed(compiler.emit(Output::Loop, nothing)))
-    return found;
-  func::FuncOp main = getMain(compiler.getModule());
+SmallVector<std::pair<StringRef, Type>> loopc::getOutputs(ModuleOp model) {
+  SmallVector<std::pair<StringRef, Type>> outputs;
+  func::FuncOp main = getMain(model);
   for (auto [k, type] :
-       llvm::enumerate(main ? main.getResultTypes() : ArrayRef<Type>())) {
-    auto name = main.getResultAttrOfType<StringAttr>(k, "loopc.name");
-    auto tensor = dyn_cast<RankedTensorType>(type);
-    if (!name || !tensor || tensor.getRank() > Dims::MAX_DIMS)
+       llvm::enumerate(main ? main.getResultTypes() : ArrayRef<Type>()))
+    if (auto name = main.getResultAttrOfType<StringAttr>(k, "loopc.name"))
+      outputs.emplace_back(name, type);
+  return outputs;
+}
+
+/// A string of JSON, whose bytes that are not UTF-8 are halves of surrogates,
+/// as Python has them in names.
+static void printString(StringRef text, raw_ostream &os) {
+  os << '"';
+  while (!text.empty()) {
+    size_t valid = text.size();
+    if (!llvm::json::isUTF8(text, &valid) && valid == 0) {
+      os << llvm::format("\\udc%02x", static_cast<uint8_t>(text.front()));
+      text = text.drop_front();
       continue;
-    Dims &dims = found[name.str()];
-    dims.nbDims = static_cast<int32_t>(tensor.getRank());
-    for (auto [at, extent] : llvm::enumerate(tensor.getShape()))
-      dims.d[at] = ShapedType::isDynamic(extent) ? -1 : extent;
+    }
+    std::string quoted;
+    llvm::raw_string_ostream(quoted)
+        << llvm::json::Value(text.take_front(valid));
+    os << StringRef(quoted).drop_front().drop_back();
+    text = text.drop_front(valid);
   }
-  return found;
+  os << '"';
+}
+
+void loopc::printShapes(ModuleOp model, raw_ostream &os) {
+  os << '{';
+  llvm::interleaveComma(getOutputs(model), os, [&](const auto &output) {
+    printString(output.first, os);
+    os << ": ";
+    auto tensor = dyn_cast<RankedTensorType>(output.second);
+    if (!tensor) {
+      os << "null";
+      return;
+    }
+    os << '[';
+    llvm::interleaveComma(tensor.getShape(), os, [&](int64_t extent) {
+      if (ShapedType::isDynamic(extent))
+        os << "null";
+      else
+        os << extent;
+    });
+    os << ']';
+  });
+  os << "}\n";
 }
