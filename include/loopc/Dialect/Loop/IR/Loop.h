@@ -46,7 +46,7 @@ struct CollectedPort {
   mlir::Type type; ///< of all together
   int64_t axis = 0;
   bool isReverse = false;
-  mlir::Value length; ///< null: as many as there are iterations
+  mlir::Value length = {}; ///< null: as many as there are iterations
 };
 
 /// All of a loop.loop but its body. Whoever makes a loop from another one takes
