@@ -493,6 +493,13 @@ typedef enum {
   LOOPC_EMIT_LLVM_IR = 7, ///< LLVM IR
   LOOPC_EMIT_ASM = 8,     ///< assembly
   LOOPC_EMIT_PTX = 9,     ///< the code of the GPU; wants a chip
+  /// The `onnx` stage with large constants as inputs, which shapes are inferred
+  /// from; nothing where no extent of an input is open.
+  LOOPC_EMIT_OUTLINE = 10,
+  /// JSON: each output's extents by its name, null for one that a run decides
+  /// and for an output that is no tensor or may have any rank. Bytes of names
+  /// that are not UTF-8 are \udc80 to \udcff.
+  LOOPC_EMIT_SHAPES = 11,
 
   LOOPC_EMIT_OBJ = 16,   ///< an object file, and its C header beside it
   LOOPC_EMIT_SHARED = 17 ///< a shared library, and its C header beside it

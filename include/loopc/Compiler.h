@@ -52,19 +52,11 @@ class INetworkDefinition;
 } // namespace network
 enum class Stage;
 
-/// Where compilation stops. Up to LLVM it is the text of MLIR.
+/// Where compilation stops, and what is written. Up to LLVM it is the text of
+/// MLIR, but for Shapes (Outline.h).
 enum class Output {
-  ONNX,
-  Loop,
-  Linalg,
-  MemRef,
-  SCF,
-  LLVM,
-  LLVMIR,
-  PTX,
-  Assembly,
-  Object,
-  Shared
+#define LOOPC_OUTPUT(enumerator, name, emit) enumerator,
+#include "loopc/Outputs.def"
 };
 
 /// What is read.

@@ -205,19 +205,15 @@ struct LoopInterface : ContiguousInterface<LoopInterface, LoopOp> {
         llvm::any_of(loop.getLengths(), isTensor))
       return loop.emitOpError("trip count, condition and lengths must be made "
                               "scalars before bufferization (loop-scalarize)");
-    SmallVector<Value> inits;
-    if (failed(getContiguousBuffers(loop.getInits(), inits, rewriter, options,
-                                    state)))
+    LoopSignature signature(loop);
+    signature.inits.clear();
+    if (failed(getContiguousBuffers(loop.getInits(), signature.inits, rewriter,
+                                    options, state)))
       return failure();
+    for (CollectedPort &collected : signature.collected)
+      collected.type = bufferTypeOf(collected.type);
+    auto buffered = LoopOp::create(rewriter, loop.getLoc(), signature);
     Block *body = loop.getLoopBody();
-    auto results = llvm::map_to_vector(loop.getResultTypes(), bufferTypeOf);
-    auto arguments =
-        llvm::map_to_vector(body->getArgumentTypes(), bufferTypeOf);
-    auto buffered =
-        LoopOp::create(rewriter, loop.getLoc(), results, arguments,
-                       loop.getTripCount(), loop.getCondition(), inits,
-                       ValueRange(), loop.getLengths(), loop.getPorts());
-    buffered->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(buffered.getLoopBody());
     SmallVector<Value> replacements;

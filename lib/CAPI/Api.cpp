@@ -455,12 +455,9 @@ extern "C" void loopc_session_destroy(loopc_session *session) {
 
 extern "C" int loopc_emit_from_name(const char *text) {
   static constexpr std::pair<std::string_view, int> kNames[] = {
-      {"onnx", LOOPC_EMIT_ONNX},       {"loop", LOOPC_EMIT_LOOP},
-      {"linalg", LOOPC_EMIT_LINALG},   {"memref", LOOPC_EMIT_MEMREF},
-      {"scf", LOOPC_EMIT_SCF},         {"llvm", LOOPC_EMIT_LLVM},
-      {"llvm-ir", LOOPC_EMIT_LLVM_IR}, {"asm", LOOPC_EMIT_ASM},
-      {"ptx", LOOPC_EMIT_PTX},         {"obj", LOOPC_EMIT_OBJ},
-      {"shared", LOOPC_EMIT_SHARED}};
+#define LOOPC_OUTPUT(enumerator, name, emit) {name, LOOPC_EMIT_##emit},
+#include "loopc/Outputs.def"
+  };
   for (auto [name, emit] : kNames)
     if (text && name == text)
       return emit;
@@ -468,7 +465,7 @@ extern "C" int loopc_emit_from_name(const char *text) {
 }
 
 static bool isEmit(int emit) {
-  return (emit >= LOOPC_EMIT_ONNX && emit <= LOOPC_EMIT_PTX) ||
+  return (emit >= LOOPC_EMIT_ONNX && emit <= LOOPC_EMIT_SHAPES) ||
          emit == LOOPC_EMIT_OBJ || emit == LOOPC_EMIT_SHARED;
 }
 

@@ -190,26 +190,10 @@ static int compileInProcess(const Source &source,
 
 static Output outputOf(int emit) {
   switch (emit) {
-  case LOOPC_EMIT_ONNX:
-    return Output::ONNX;
-  case LOOPC_EMIT_LOOP:
-    return Output::Loop;
-  case LOOPC_EMIT_LINALG:
-    return Output::Linalg;
-  case LOOPC_EMIT_MEMREF:
-    return Output::MemRef;
-  case LOOPC_EMIT_SCF:
-    return Output::SCF;
-  case LOOPC_EMIT_LLVM:
-    return Output::LLVM;
-  case LOOPC_EMIT_LLVM_IR:
-    return Output::LLVMIR;
-  case LOOPC_EMIT_ASM:
-    return Output::Assembly;
-  case LOOPC_EMIT_PTX:
-    return Output::PTX;
-  case LOOPC_EMIT_SHARED:
-    return Output::Shared;
+#define LOOPC_OUTPUT(enumerator, name, emit)                                   \
+  case LOOPC_EMIT_##emit:                                                      \
+    return Output::enumerator;
+#include "loopc/Outputs.def"
   default:
     return Output::Object;
   }

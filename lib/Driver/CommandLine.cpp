@@ -49,7 +49,9 @@ struct Flags {
           "Stop at onnx, loop, linalg, memref, scf or llvm (MLIR), "
           "llvm-ir or asm (weights go to <file>.weights), ptx (the code "
           "of the GPU), obj, shared (with the runtime in it; default: what "
-          "the ending of <file> says, .so, .s or .ll, else obj)"),
+          "the ending of <file> says, .so, .s or .ll, else obj); or shapes "
+          "(JSON of the outputs' extents), outline (onnx without large "
+          "constants)"),
       cl::cat(general)};
   cl::opt<std::string> optLevel{"O",
                                 cl::Prefix,
@@ -269,12 +271,9 @@ static std::string getDefaultOutput(StringRef input, Output output) {
 
 /// The stages that --emit names, and the formats of --input-format.
 static constexpr std::pair<StringLiteral, Output> kStages[] = {
-    {"onnx", Output::ONNX},      {"loop", Output::Loop},
-    {"linalg", Output::Linalg},  {"memref", Output::MemRef},
-    {"scf", Output::SCF},        {"llvm", Output::LLVM},
-    {"llvm-ir", Output::LLVMIR}, {"asm", Output::Assembly},
-    {"ptx", Output::PTX},        {"obj", Output::Object},
-    {"shared", Output::Shared}};
+#define LOOPC_OUTPUT(enumerator, name, emit) {name, Output::enumerator},
+#include "loopc/Outputs.def"
+};
 static constexpr std::pair<StringLiteral, InputFormat> kFormats[] = {
     {"auto", InputFormat::Auto},
     {"onnx", InputFormat::ONNX},

@@ -17,6 +17,7 @@
 #include "loopc/Frontend/OpenVINO/Importer.h"
 #include "loopc/Frontend/PinArguments.h"
 #include "loopc/Frontend/States.h"
+#include "loopc/Outline.h"
 #include "loopc/Pipelines/PassTable.h"
 #include "loopc/Pipelines/PassTrace.h"
 #include "loopc/Pipelines/Pipelines.h"
@@ -238,8 +239,10 @@ LogicalResult Compiler::verifyRead() {
 
 static Stage getStage(Output output) {
   switch (output) {
+  case Output::Outline:
   case Output::ONNX:
     return Stage::ONNX;
+  case Output::Shapes:
   case Output::Loop:
     return Stage::Loop;
   case Output::Linalg:
@@ -386,6 +389,14 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
     return failure();
   if (output <= Output::LLVM) {
     TimingScope scope = timing->nest("Print");
+    if (output == Output::Outline) {
+      os << makeOutline(*module);
+      return success();
+    }
+    if (output == Output::Shapes) {
+      printShapes(*module, os);
+      return success();
+    }
     // The stage's end is verified; what is not read is not imported. MLIR would
     // write all operations in their generic form for one view that no run
     // reaches.

@@ -10,7 +10,8 @@
 #include "loopc/Bufferize/Models.h"
 #include "loopc/Bufferize/Passes.h"
 #include "loopc/Codegen/CPU/Passes.h"
-#include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Codegen/GPU/Kernels/Passes.h"
+#include "loopc/Codegen/GPU/Regions/Passes.h"
 #include "loopc/Conversion/LoopToSCF/Passes.h"
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
 #include "loopc/Conversion/ToLLVM/Passes.h"
@@ -48,7 +49,8 @@ void loopc::registerAllPasses() {
   mlir::registerAllPasses();
   registerLoopcBufferizePasses();
   registerLoopcCodegenCPUPasses();
-  registerLoopcCodegenGPUPasses();
+  registerLoopcGPURegionsPasses();
+  registerLoopcGPUKernelsPasses();
   registerLoopcLoopToSCFPasses();
   registerLoopcONNXToLinalgPasses();
   registerLoopcTensorPasses();

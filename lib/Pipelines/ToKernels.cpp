@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommonPasses.h"
-#include "loopc/Codegen/GPU/Passes.h"
+#include "loopc/Codegen/GPU/Kernels/Passes.h"
+#include "loopc/Codegen/GPU/Regions/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/Passes.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"

@@ -9,7 +9,7 @@
 #ifndef LOOPC_LIB_TARGET_KERNELS_H
 #define LOOPC_LIB_TARGET_KERNELS_H
 
-#include "loopc/Codegen/GPU/DeviceProgram.h"
+#include "loopc/Codegen/GPU/Kernels/DeviceProgram.h"
 #include "loopc/Target/TargetOptions.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Outline.h"
 #include "Plan.h"
 
 #include "loopc/Compiler.h"
+#include "loopc/Outline.h"
 #include "loopc/Support/Diagnostics.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -6,10 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Outline.h"
 #include "Plan.h"
 
 #include "loopc-rt/loopc_rt.h"
+#include "loopc/Compiler.h"
+#include "loopc/Outline.h"
+#include "loopc/Support/Diagnostics.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -32,6 +34,33 @@ static std::string show(const Dims &dims) {
   llvm::interleaveComma(toVector(dims), os);
   os << ']';
   return text;
+}
+
+/// The shapes of an outline's outputs, -1 where values decide an extent, for
+/// shapes of its inputs. Nothing where these do not fit together.
+static std::map<std::string, Dims>
+inferOutputs(StringRef outline, const std::map<std::string, Dims> &inputs) {
+  std::map<std::string, Dims> found;
+  loopc::CompilerOptions options;
+  options.format = loopc::InputFormat::MLIR;
+  for (const auto &[name, dims] : inputs)
+    options.shapes[name].assign(dims.d, dims.d + dims.nbDims);
+  loopc::Compiler compiler(options);
+  loopc::DiagnosticCollector said(&compiler.getContext());
+  llvm::raw_null_ostream nothing;
+  if (failed(compiler.parseBytes("outline.mlir", outline)) ||
+      failed(compiler.emit(loopc::Output::Shapes, nothing)))
+    return found;
+  for (auto [name, type] : loopc::getOutputs(compiler.getModule())) {
+    auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+    if (!tensor || tensor.getRank() > Dims::MAX_DIMS)
+      continue;
+    Dims &dims = found[name.str()];
+    dims.nbDims = static_cast<int32_t>(tensor.getRank());
+    for (auto [at, extent] : llvm::enumerate(tensor.getShape()))
+      dims.d[at] = mlir::ShapedType::isDynamic(extent) ? -1 : extent;
+  }
+  return found;
 }
 
 //===----------------------------------------------------------------------===//
@@ -321,7 +350,7 @@ Dims IExecutionContext::getTensorShape(const char *tensorName) const {
       return dims;
   }
   if (!inferred)
-    inferred = loopc::network::inferShapes(impl.info.outline, inputs);
+    inferred = inferOutputs(impl.info.outline, inputs);
   auto entry = inferred->find(tensorName);
   bool fits = entry != inferred->end() &&
               (dims.nbDims < 0 || dims.nbDims == entry->second.nbDims);

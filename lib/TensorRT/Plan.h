@@ -29,7 +29,7 @@ struct PlanInfo {
   std::string name;
   /// Of each profile by input: the smallest, usual and largest shape.
   std::vector<std::map<std::string, std::vector<Dims>>> profiles;
-  /// What shapes of outputs are inferred from (Outline.h), or "".
+  /// What shapes of outputs are inferred from (loopc/Outline.h), or "".
   std::string outline;
 };
 

@@ -62,7 +62,8 @@ def compile(
         output: the file to write; objects and shared libraries get a C header
             beside them.
         emit: "obj", "shared", or one of the compiler's stages: "onnx", "loop",
-            "linalg", "memref", "scf", "llvm", "llvm-ir", "asm", "ptx".
+            "linalg", "memref", "scf", "llvm", "llvm-ir", "asm", "ptx"; or "shapes",
+            JSON of the outputs' extents by name, null for what is not known before a run.
         target: LLVM's triple; None for this machine's.
         cpu: LLVM's name of the CPU, "native" (this machine's) or "portable", the default:
             one that most machines have. Of another target it is the baseline.

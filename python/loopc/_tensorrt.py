@@ -398,7 +398,7 @@ class Builder(Documented):
             told = {
                 "name": network.name,
                 "profiles": [profile._shapes for profile in config._profiles],
-                "outline": _outlined(network, Path(folder)),
+                "outline": (outline(network) if network._model is None else network._outline),
             }
             return plan_of(file.read_bytes(), told)
 
@@ -408,18 +408,6 @@ class Builder(Documented):
         """The same as an engine."""
         plan = self.build_serialized_network(network, config)
         return None if plan is None else Runtime(self.logger).deserialize_cuda_engine(plan)
-
-
-def _outlined(network: Network, folder: Path) -> str:
-    """What an engine's `IExecutionContext.get_tensor_shape` computes shapes from."""
-    if network._model is not None:
-        return network._outline
-    shapes = [network.get_input(at).shape for at in range(network.num_inputs)]
-    if all(shape is not None and -1 not in shape for shape in shapes):
-        return ""
-    file = folder / "model.mlir"
-    _compile(network, file, emit="onnx")
-    return outline(file)
 
 
 class OnnxParserFlag(IntEnum):
@@ -472,15 +460,12 @@ class OnnxParser(Documented):
         bytes_of_model = data("model", model)
         beside = None if path is None else file_path("path", path)
         folder = os.path.dirname(os.path.abspath(beside)) if beside else None
-        with tempfile.TemporaryDirectory(prefix="loopc-") as scratch:
-            file = Path(scratch) / "model.mlir"
-            try:
-                _compile(bytes_of_model, file, emit="onnx", base_directory=folder)
-            except CompileError as error:
-                self._errors = [ParserError(str(error))]
-                self._logger.log(ILogger.ERROR, str(error))
-                return False
-            self._network._outline = outline(file)
+        try:
+            self._network._outline = outline(bytes_of_model, folder)
+        except CompileError as error:
+            self._errors = [ParserError(str(error))]
+            self._logger.log(ILogger.ERROR, str(error))
+            return False
         self._network._model, self._network._folder = bytes_of_model, folder
         return True
 

@@ -69,8 +69,8 @@ def test_definitions_stand_for_their_passes():
 
 
 def test_a_header_stands_for_those_that_include_it():
-    assert "loopc-launch-kernels" in wanted("lib/Codegen/GPU/Grids.h").passes
-    assert "loopc-launch-kernels" in wanted("lib/Codegen/GPU/Grids.cpp").passes
+    assert "loopc-launch-kernels" in wanted("lib/Codegen/GPU/Kernels/Grids.h").passes
+    assert "loopc-launch-kernels" in wanted("lib/Codegen/GPU/Kernels/Grids.cpp").passes
 
 
 def test_a_lowering_stands_for_its_operators():

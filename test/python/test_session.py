@@ -8,6 +8,7 @@
 """The Python surface over small models."""
 
 import gc
+import json
 import pickle
 import resource
 import threading
@@ -645,6 +646,25 @@ def test_stages(tmp_path, emit):
     assert loopc.compile(SUM, output, emit=emit, opt_level=1) == []
     assert output.stat().st_size > 100
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"] + ["out.h"] * (emit == "obj")
+
+
+def test_shapes_of_outputs(tmp_path):
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["": 17]>
+        m (float[N, 4] x, int64 n) => (float[N, 2] y, float[M] z) {
+            k = Constant<value = int64[2] {-1, 2}>()
+            y = Reshape(x, k)
+            zero = Constant<value = int64 {0}>()
+            one = Constant<value = int64 {1}>()
+            r = Range(zero, n, one)
+            z = Cast<to = 1>(r)
+        }"""
+    )
+    output = tmp_path / "shapes.json"
+    assert loopc.compile(model, output, emit="shapes") == []
+    assert json.loads(output.read_text()) == {"y": [None, 2], "z": [None]}
+    loopc.compile(model, output, emit="shapes", shapes={"x": [3, 4]})
+    assert json.loads(output.read_text()) == {"y": [6, 2], "z": [None]}
 
 
 def test_compile_errors(tmp_path):

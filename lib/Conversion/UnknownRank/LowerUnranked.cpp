@@ -88,19 +88,12 @@ public:
 
   void run() {
     b.setInsertionPoint(loop);
-    loop::LoopPorts ports = loop.getPorts();
-    SmallVector<Value> inits = partsOf(loop.getInits());
-    SmallVector<Type> arguments{loop.getCounter().getType(),
-                                loop.getConditionArg().getType()};
-    llvm::append_range(arguments, ValueRange(inits).getTypes());
-    SmallVector<Type> results(ValueRange(inits).getTypes());
-    firstShape = inits.size();
-    planCollected(ports, inits, arguments, results);
-    SmallVector<Value> slices = planSlices(ports, arguments);
-    auto made = loop::LoopOp::create(b, results, arguments, loop.getTripCount(),
-                                     loop.getCondition(), inits, slices,
-                                     loop.getLengths(), ports);
-    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    loop::LoopSignature signature(loop);
+    signature.inits = partsOf(loop.getInits());
+    firstShape = signature.inits.size();
+    planCollected(signature);
+    planSlices(signature);
+    auto made = loop::LoopOp::create(b, signature);
     rewriteYield(made);
     moveBody(made);
     replaceResults(made);
@@ -120,12 +113,11 @@ private:
     return parts(b, b.getLoc(), values);
   }
 
-  void planCollected(loop::LoopPorts &ports, SmallVector<Value> &inits,
-                     SmallVector<Type> &arguments, SmallVector<Type> &results) {
-    SmallVector<Type> types;
+  void planCollected(loop::LoopSignature &signature) {
     for (auto [k, value, result] : llvm::enumerate(
              loop.getYield().getCollected(), loop.getCollectedResults())) {
-      int64_t &axis = ports.collectAxes[k];
+      Type &all = signature.collected[k].type;
+      int64_t &axis = signature.collected[k].axis;
       bool open =
           isUnranked(result.getType()) && !hasAxisFor(value.getType(), axis);
       collected.push_back({open, axis});
@@ -133,27 +125,20 @@ private:
         RankedTensorType type = stackedType(value.getType());
         if (axis < 0)
           axis += type.getRank();
-        types.push_back(type);
-        continue;
+        all = type;
       }
-      if (!open) {
-        types.push_back(result.getType());
+      if (!open)
         continue;
-      }
       axis = 0;
       Type element = getElementTypeOrSelf(value.getType());
-      types.push_back(RankedTensorType::get(
-          {ShapedType::kDynamic, ShapedType::kDynamic}, element));
+      all = RankedTensorType::get({ShapedType::kDynamic, ShapedType::kDynamic},
+                                  element);
       // loop_zero: without an iteration there is no shape. There are the axes
       // that there must be, with nothing along them; padding
       // (loop_collect_length) is rows of nothing.
       SmallVector<Value> extents(leastRankOfCollected(loop, k) - 1, f.index(0));
-      Value none = f.shapeOf(extents);
-      inits.push_back(none);
-      arguments.push_back(none.getType());
-      results.push_back(none.getType());
+      signature.inits.push_back(f.shapeOf(extents));
     }
-    llvm::append_range(results, types);
   }
 
   /// The type of an iteration's part of collected result `k`, whose rank is
@@ -182,42 +167,33 @@ private:
     return RankedTensorType::get(shape, getElementTypeOrSelf(type));
   }
 
-  SmallVector<Value> planSlices(loop::LoopPorts &ports,
-                                SmallVector<Type> &arguments) {
-    SmallVector<Value> values;
-    for (auto [k, value, arg] :
-         llvm::enumerate(loop.getSlices(), loop.getSliceArgs())) {
-      Type type = arg.getType();
+  void planSlices(loop::LoopSignature &signature) {
+    for (auto &[value, type, sliceAxis, isReverse] : signature.slices) {
       bool open = isUnranked(value.getType());
       slices.push_back({});
       if (open && !isUnranked(type)) {
         // What the body wants tells the rank.
         RankedTensorType stacked = stackedType(type);
         value = f.unflatten(f.flatten(value), stacked);
-        if (ports.sliceAxes[k] < 0)
-          ports.sliceAxes[k] += stacked.getRank();
+        if (sliceAxis < 0)
+          sliceAxis += stacked.getRank();
         open = false;
       }
-      if (!open && !isUnranked(type)) {
-        arguments.push_back(type);
-        values.push_back(value);
+      if (!open && !isUnranked(type))
         continue;
-      }
       FlatTensor flat = f.flatten(value);
-      Value axis = f.normalizeAxis(f.index(ports.sliceAxes[k]), f.rank(flat));
+      Value axis = f.normalizeAxis(f.index(sliceAxis), f.rank(flat));
       AxisView view = f.viewAt(flat.shape, axis);
-      slices.back() = {f.withoutAxis(flat.shape, axis),
-                       ports.sliceAxes[k] != 0};
+      slices.back() = {f.withoutAxis(flat.shape, axis), sliceAxis != 0};
       SmallVector<Value> extents{view.mid, view.inner};
       if (slices.back().isView)
         extents.insert(extents.begin(), view.outer);
-      values.push_back(f.expand(flat.elements, extents));
-      ports.sliceAxes[k] = slices.back().isView;
+      Type element = getElementTypeOrSelf(value.getType());
+      value = f.expand(flat.elements, extents);
+      sliceAxis = slices.back().isView;
       SmallVector<int64_t> shape(extents.size() - 1, ShapedType::kDynamic);
-      arguments.push_back(
-          RankedTensorType::get(shape, getElementTypeOrSelf(value.getType())));
+      type = RankedTensorType::get(shape, element);
     }
-    return values;
   }
 
   void rewriteYield(loop::LoopOp made) {

@@ -27,21 +27,16 @@ using loopc::onnx::joinTypes;
 /// end of the body, on the next ones. What the rest of the body shares with the
 /// condition is carried from there, not computed again, unless the condition is
 /// guarded.
-struct Emitter::LoopParts {
+struct Emitter::LoopParts : loop::LoopSignature {
   explicit LoopParts(const Scope &scope, Location loc)
       : scope(scope), loc(loc) {}
 
   const Scope &scope;
   Location loc;
-  Value trips, condition;
-  /// Of the recurrences, then of what is shared.
-  SmallVector<Value> inits;
+  /// Types of the recurrences, then of what is shared.
   SmallVector<Type> carried;
-  SmallVector<Value> slices;
-  SmallVector<Type> sliceTypes;
-  SmallVector<const ILayer *> collected;
-  SmallVector<Value> lengths;
-  loop::LoopPorts ports;
+  /// Which layers the collected values are of.
+  SmallVector<const ILayer *> outputs;
 
   const ITensor *whileTensor = nullptr;
   SmallVector<Item> conditionItems, bodyItems;
@@ -70,7 +65,7 @@ LogicalResult Emitter::readLoop(LoopParts &parts) {
     if (failed(trips) || failed(expectScalar(*trips, tensor, false,
                                              Diag::LoopLimits, "the count")))
       return failure();
-    parts.trips = *trips;
+    parts.tripCount = *trips;
   }
   for (const ILayer *layer : scope.recurrences) {
     FailureOr<Value> init = get(*layer->getInput(0));
@@ -92,10 +87,8 @@ LogicalResult Emitter::readLoop(LoopParts &parts) {
       return failure();
     SmallVector<int64_t> shape(type.getShape());
     shape.erase(shape.begin() + *axis);
-    parts.slices.push_back(*value);
-    parts.sliceTypes.push_back(type.clone(shape));
-    parts.ports.sliceAxes.push_back(*axis);
-    parts.ports.sliceReverse.push_back(layer->getInt("reverse") != 0);
+    parts.slices.push_back(
+        {*value, type.clone(shape), *axis, layer->getInt("reverse") != 0});
   }
   return readOutputs(parts);
 }
@@ -112,10 +105,9 @@ LogicalResult Emitter::readOutputs(LoopParts &parts) {
         failed(expectScalar(*length, tensor, false, Diag::BadLoopOutput,
                             "the length")))
       return failure();
-    parts.collected.push_back(layer);
-    parts.lengths.push_back(*length);
-    parts.ports.collectHasLength.push_back(true);
-    parts.ports.collectReverse.push_back(output == LoopOutput::kREVERSE);
+    parts.outputs.push_back(layer);
+    parts.collected.push_back(
+        {Type(), /*axis=*/0, output == LoopOutput::kREVERSE, *length});
   }
   return success();
 }
@@ -175,7 +167,7 @@ LogicalResult Emitter::planCondition(LoopParts &parts) {
   SmallVector<const ITensor *> wanted;
   for (const ILayer *layer : scope.recurrences)
     wanted.push_back(layer->getInput(1));
-  for (const ILayer *layer : parts.collected)
+  for (const ILayer *layer : parts.outputs)
     wanted.push_back(layer->getInput(0));
   // Assertions are computed for themselves.
   for (Item item : scope.items)
@@ -246,22 +238,22 @@ LogicalResult Emitter::emitCondition(LoopParts &parts,
     if (!llvm::is_contained(used, layer->getOutput(0)))
       continue;
     enter(*layer);
+    const loop::SlicePort &port = parts.slices[k];
     Value at = index;
-    if (parts.ports.sliceReverse[k]) {
+    if (port.isReverse) {
       Value one = arith::ConstantIntOp::create(builder, parts.loc, 1, 64);
       Value last = arith::SubIOp::create(builder, parts.loc,
-                                         toI64(scalar(parts.trips)), one);
+                                         toI64(scalar(parts.tripCount)), one);
       at = arith::SubIOp::create(builder, parts.loc, last, index);
     }
     // trt_iterator: beyond the extent there is nothing.
-    int64_t axis = parts.ports.sliceAxes[k];
     Value extent = arith::IndexCastOp::create(
         builder, parts.loc, builder.getI64Type(),
-        tensor::DimOp::create(builder, parts.loc, parts.slices[k], axis));
+        tensor::DimOp::create(builder, parts.loc, port.value, port.axis));
     check(arith::CmpIOp::create(builder, parts.loc, arith::CmpIPredicate::slt,
                                 at, extent),
           "slice {} of a value with extent {}", {at, extent});
-    Value slice = sliceAt(parts.slices[k], axis, at);
+    Value slice = sliceAt(port.value, port.axis, at);
     if (!slice)
       return failure();
     bind(layer->getOutput(0), slice);
@@ -297,7 +289,7 @@ FailureOr<Value> Emitter::emitGuardedCondition(LoopParts &parts,
   enter(*parts.scope.whileLimit);
   Value isTrip =
       arith::CmpIOp::create(builder, parts.loc, arith::CmpIPredicate::slt,
-                            index, toI64(scalar(parts.trips)));
+                            index, toI64(scalar(parts.tripCount)));
   auto type = RankedTensorType::get({}, builder.getI1Type());
   auto branch = scf::IfOp::create(builder, parts.loc, type, isTrip,
                                   /*withElseRegion=*/true);
@@ -366,7 +358,8 @@ LogicalResult Emitter::emitBody(LoopParts &parts, SmallVectorImpl<Type> &next) {
   auto conditionType = RankedTensorType::get({}, builder.getI1Type());
   SmallVector<Type> types{counterType, conditionType};
   llvm::append_range(types, parts.carried);
-  llvm::append_range(types, parts.sliceTypes);
+  for (const loop::SlicePort &port : parts.slices)
+    types.push_back(port.type);
   SmallVector<Location> locs(types.size(), parts.loc);
   OpBuilder::InsertionGuard guard(builder);
   Block *block = builder.createBlock(parts.region.get(), {}, types, locs);
@@ -388,7 +381,7 @@ LogicalResult Emitter::emitBody(LoopParts &parts, SmallVectorImpl<Type> &next) {
       return failure();
     carried.push_back(*value);
   }
-  for (const ILayer *layer : parts.collected) {
+  for (const ILayer *layer : parts.outputs) {
     FailureOr<Value> value = get(*layer->getInput(0));
     if (failed(value))
       return failure();
@@ -458,9 +451,8 @@ LogicalResult Emitter::settleLoop(LoopParts &parts) {
 
 LogicalResult Emitter::buildLoop(LoopParts &parts) {
   const Scope &scope = parts.scope;
-  SmallVector<Type> types(parts.carried);
-  for (auto [layer, type, length] :
-       llvm::zip_equal(parts.collected, parts.collectedTypes, parts.lengths)) {
+  for (auto [layer, type, port] :
+       llvm::zip_equal(parts.outputs, parts.collectedTypes, parts.collected)) {
     enter(*layer);
     auto ranked = dyn_cast<RankedTensorType>(type);
     if (!ranked)
@@ -474,18 +466,18 @@ LogicalResult Emitter::buildLoop(LoopParts &parts) {
     SmallVector<int64_t> shape(ranked.getShape());
     if (!cache)
       cache.emplace();
-    int64_t extent = cache->getInteger(length).value_or(-1);
+    int64_t extent = cache->getInteger(port.length).value_or(-1);
     shape.insert(shape.begin() + *axis,
                  extent < 0 ? ShapedType::kDynamic : extent);
-    types.push_back(ranked.clone(shape));
-    parts.ports.collectAxes.push_back(*axis);
+    port.type = ranked.clone(shape);
+    port.axis = *axis;
   }
   enter(*scope.outputs.front());
   for (auto [init, type] : llvm::zip_equal(parts.inits, parts.carried))
     init = reshaped(init, type);
-  auto op = loop::LoopOp::create(
-      builder, parts.loc, types, parts.region->getArgumentTypes(), parts.trips,
-      parts.condition, parts.inits, parts.slices, parts.lengths, parts.ports);
+  parts.counterType = parts.region->getArgument(0).getType();
+  parts.conditionType = parts.region->getArgument(1).getType();
+  auto op = loop::LoopOp::create(builder, parts.loc, parts);
   op.getBody().takeBody(*parts.region);
   size_t collected = 0;
   for (const ILayer *layer : scope.outputs) {

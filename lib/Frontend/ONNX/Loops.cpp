@@ -440,37 +440,33 @@ LogicalResult Importer::settleLoopTypes(NodeContext &nc, LoopParts &parts) {
 }
 
 LogicalResult Importer::buildLoop(NodeContext &nc, LoopParts &parts) {
-  SmallVector<Value> inits;
+  loop::LoopSignature signature;
+  signature.counterType = parts.region->getArgument(0).getType();
+  signature.conditionType = parts.region->getArgument(1).getType();
+  signature.tripCount = parts.trips;
+  signature.condition = parts.condition;
+  signature.sinceVersion = nc.since;
   for (auto [value, type] : llvm::zip(parts.inits, parts.carried)) {
     FailureOr<Value> init = value;
     if (isa<OptionalType>(type) && !isa<OptionalType>(value.getType()))
       init = makeNode(nc, "Optional", value); // loop_carried_optional
     if (failed(init))
       return failure();
-    inits.push_back(castTo(nc.loc, *init, type));
+    signature.inits.push_back(castTo(nc.loc, *init, type));
   }
-  SmallVector<Type> results(parts.carried);
   for (Type type : parts.collected) {
     auto ranked = dyn_cast<RankedTensorType>(type);
     if (!ranked) {
-      results.push_back(type);
+      signature.collected.push_back({type});
       continue;
     }
     SmallVector<int64_t> shape{ShapedType::kDynamic};
     llvm::append_range(shape, ranked.getShape());
-    results.push_back(ranked.clone(shape));
+    signature.collected.push_back({ranked.clone(shape)});
   }
-  size_t collected = parts.collected.size();
-  loop::LoopPorts ports;
-  ports.collectAxes.assign(collected, 0);
-  ports.collectReverse.assign(collected, false);
-  ports.collectHasLength.assign(collected, false);
-  ports.sinceVersion = nc.since;
-  auto op = loop::LoopOp::create(
-      builder, nc.loc, results, parts.region->getArgumentTypes(), parts.trips,
-      parts.condition, inits, ValueRange(), ValueRange(), ports);
+  auto op = loop::LoopOp::create(builder, nc.loc, signature);
   op.getBody().takeBody(*parts.region);
-  noteDeclaredResults(nc, op, parts.numCarried(), ports.collectAxes,
+  noteDeclaredResults(nc, op, parts.numCarried(), op.getCollectAxes(),
                       *parts.graph, 1 + parts.numCarried());
   SmallVector<Value> values(op.getResults());
   for (unsigned k = 0; k < parts.numCarried(); ++k) {
@@ -645,7 +641,10 @@ LogicalResult Importer::importSequenceMap(NodeContext &nc) {
   if (failed(trips) ||
       failed(importMapBody(nc, **graph, attr, inputs, region, types)))
     return failure();
-  SmallVector<Value> inits;
+  loop::LoopSignature signature;
+  signature.counterType = region.getArgument(0).getType();
+  signature.conditionType = region.getArgument(1).getType();
+  signature.tripCount = *trips;
   for (Type type : types) {
     auto element = cast<TensorType>(cast<SeqType>(type).getElementType());
     NamedAttribute dtype(builder.getStringAttr("dtype"),
@@ -654,11 +653,9 @@ LogicalResult Importer::importSequenceMap(NodeContext &nc) {
     FailureOr<Value> empty = makeNode(nc, "SequenceEmpty", {}, dtype);
     if (failed(empty))
       return failure();
-    inits.push_back(castTo(nc.loc, *empty, type));
+    signature.inits.push_back(castTo(nc.loc, *empty, type));
   }
-  auto op = loop::LoopOp::create(
-      builder, nc.loc, types, region.getArgumentTypes(), *trips, Value(), inits,
-      ValueRange(), ValueRange(), loop::LoopPorts());
+  auto op = loop::LoopOp::create(builder, nc.loc, signature);
   op.getBody().takeBody(region);
   return defineOutputs(nc, op.getResults());
 }

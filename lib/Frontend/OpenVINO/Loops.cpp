@@ -500,13 +500,13 @@ LogicalResult Importer::settleLoop(LoopParts &parts) {
 
 void Importer::buildLoop(LoopParts &parts) {
   LayerImport &l = parts.l;
-  SmallVector<Value> inits, slices;
-  SmallVector<Type> results;
-  loop::LoopPorts ports;
-  for (const LoopParts::Carried &carried : parts.carried) {
-    inits.push_back(castTo(l.loc, carried.init, carried.type));
-    results.push_back(carried.type);
-  }
+  loop::LoopSignature signature;
+  signature.counterType = parts.region->getArgument(0).getType();
+  signature.conditionType = parts.region->getArgument(1).getType();
+  signature.tripCount = parts.trips;
+  signature.condition = parts.condition;
+  for (const LoopParts::Carried &carried : parts.carried)
+    signature.inits.push_back(castTo(l.loc, carried.init, carried.type));
   // ov_last_value: after zero trips there is nothing to give but zeros, and
   // open dimensions are 0.
   for (const LoopParts::Last &last : parts.lasts) {
@@ -518,28 +518,21 @@ void Importer::buildLoop(LoopParts &parts) {
     }
     Value zero = l.scalar(l.element(last.type), 0);
     Value init = l.node("Expand", {zero, l.ints(shape)});
-    inits.push_back(l.isBad ? init : castTo(l.loc, init, last.type));
-    results.push_back(last.type);
+    signature.inits.push_back(l.isBad ? init : castTo(l.loc, init, last.type));
   }
-  for (const LoopParts::Slice &slice : parts.slices) {
-    slices.push_back(slice.value);
-    ports.sliceAxes.push_back(slice.axis);
-    ports.sliceReverse.push_back(slice.reverse);
-  }
+  for (const LoopParts::Slice &slice : parts.slices)
+    signature.slices.push_back(
+        {slice.value, slice.type, slice.axis, slice.reverse});
   for (const LoopParts::Collected &one : parts.collected) {
     auto type = cast<RankedTensorType>(one.type);
     SmallVector<int64_t> shape(type.getShape());
     shape.insert(shape.begin() + one.axis, ShapedType::kDynamic);
-    results.push_back(type.clone(shape));
-    ports.collectAxes.push_back(one.axis);
-    ports.collectReverse.push_back(one.reverse);
-    ports.collectHasLength.push_back(false);
+    signature.collected.push_back(
+        {type.clone(shape), one.axis, one.reverse, /*length=*/Value()});
   }
   if (l.isBad)
     return;
-  auto op = loop::LoopOp::create(
-      builder, l.loc, results, parts.region->getArgumentTypes(), parts.trips,
-      parts.condition, inits, slices, ValueRange(), ports);
+  auto op = loop::LoopOp::create(builder, l.loc, signature);
   op.getBody().takeBody(*parts.region);
   size_t numCarried = parts.carried.size(), numLasts = parts.lasts.size();
   for (auto [kind, index] : parts.outputs) {

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StageErrors.h"
-#include "loopc/Codegen/GPU/DeviceProgram.h"
+#include "loopc/Codegen/GPU/Kernels/DeviceProgram.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/RT/RuntimeFunctions.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

@@ -596,12 +596,9 @@ LoopOp BatchInterchange::makeIterations(ValueRange outs) {
 
 /// The loop of the iterations of a part, which carries `inits`.
 LoopOp BatchInterchange::makeBody(ValueRange inits) {
-  SmallVector<Type> arguments{loop.getCounter().getType(),
-                              loop.getConditionArg().getType()};
-  llvm::append_range(arguments, inits.getTypes());
-  auto inner =
-      LoopOp::create(b, inits.getTypes(), arguments, loop.getTripCount(),
-                     Value(), inits, ValueRange(), ValueRange(), LoopPorts());
+  auto inner = LoopOp::create(b, loop.getCounter().getType(),
+                              loop.getConditionArg().getType(),
+                              loop.getTripCount(), Value(), inits);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(inner.getLoopBody());
   IRMapping mapping;

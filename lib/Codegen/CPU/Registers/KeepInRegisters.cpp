@@ -708,22 +708,13 @@ unsigned RegisterKeeper::carry() {
     return 0;
   b.setInsertionPoint(loop);
   b.setLoc(loop.getLoc());
-  SmallVector<Value> inits(loop.getInits()), next(yield.getCarried());
+  LoopSignature signature(loop);
+  SmallVector<Value> next(yield.getCarried());
   for (unsigned k : ports) {
-    inits[k] = readWhole(inits[k]);
+    signature.inits[k] = readWhole(signature.inits[k]);
     next[k] = vectors.lookup(next[k]);
   }
-  SmallVector<Type> results(ValueRange(inits).getTypes());
-  llvm::append_range(results, loop.getCollectedResults().getTypes());
-  SmallVector<Type> arguments{loop.getCounter().getType(),
-                              loop.getConditionArg().getType()};
-  llvm::append_range(arguments, ValueRange(inits).getTypes());
-  for (Value slice : loop.getSliceArgs())
-    arguments.push_back(slice.getType());
-  auto made = LoopOp::create(b, results, arguments, loop.getTripCount(),
-                             loop.getCondition(), inits, loop.getSlices(),
-                             loop.getLengths(), loop.getPorts());
-  made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  auto made = LoopOp::create(b, signature);
   // First what is yielded: that may be a vector as it was carried.
   rewriter.modifyOpInPlace(yield,
                            [&] { yield.getCarriedMutable().assign(next); });

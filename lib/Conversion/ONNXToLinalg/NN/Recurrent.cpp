@@ -470,26 +470,19 @@ Value Recurrence::filledUp(Value steps) {
 DirectionResult Recurrence::runLoop(const Direction &direction, unsigned d) {
   Type i64 = l.b.getI64Type();
   Value trips = l.b.createOrFold<arith::IndexCastOp>(i64, l.asIndex(steps));
-  SmallVector<Value> states = initialStates(d);
-  loop::LoopPorts ports;
-  ports.sliceAxes = {0};
-  ports.sliceReverse = {direction.isReverse};
-  SmallVector<Type> results(ValueRange(states).getTypes());
+  loop::LoopSignature signature(trips);
+  signature.inits = initialStates(d);
+  Value slices = direction.fromInputs;
+  signature.slices.push_back(
+      {slices, loop::getCollectedElementType(slices.getType(), 0), /*axis=*/0,
+       direction.isReverse});
   bool collects = l.hasResult(0);
-  if (collects) {
-    results.push_back(layout ? typeOf({batch, steps, hidden})
-                             : typeOf({steps, batch, hidden}));
-    ports.collectAxes = {layout};
-    ports.collectReverse = {direction.isReverse};
-    ports.collectHasLength = {false};
-  }
-  SmallVector<Type> arguments{i64, l.b.getI1Type()};
-  llvm::append_range(arguments, ValueRange(states).getTypes());
-  arguments.push_back(
-      loop::getCollectedElementType(direction.fromInputs.getType(), 0));
-  auto loop =
-      loop::LoopOp::create(l.b, results, arguments, trips, Value(), states,
-                           direction.fromInputs, ValueRange(), ports);
+  if (collects)
+    signature.collected.push_back({layout ? typeOf({batch, steps, hidden})
+                                          : typeOf({steps, batch, hidden}),
+                                   layout, direction.isReverse,
+                                   /*length=*/Value()});
+  auto loop = loop::LoopOp::create(l.b, signature);
   OpBuilder::InsertionGuard guard(l.b);
   l.b.setInsertionPointToEnd(loop.getLoopBody());
   SmallVector<Value> before(loop.getCarriedArgs());

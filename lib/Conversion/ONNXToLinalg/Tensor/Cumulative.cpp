@@ -52,17 +52,14 @@ static Value accumulateSlices(NodeLowering &l, const Accumulation &a,
   Type i64 = l.b.getI64Type();
   Value trips = l.b.createOrFold<arith::IndexCastOp>(l.b.getLoc(), i64,
                                                      l.asIndex(dims[axis]));
-  loop::LoopPorts ports;
-  ports.sliceAxes = ports.collectAxes = {axis};
-  ports.sliceReverse = ports.collectReverse = {a.reverse};
-  ports.collectHasLength = {false};
   SmallVector<int64_t> acrossShape(shape);
   acrossShape.erase(acrossShape.begin() + axis);
   auto slice = RankedTensorType::get(acrossShape, a.element);
-  SmallVector<Type> arguments{i64, l.b.getI1Type(), start.getType(), slice};
-  auto loop = loop::LoopOp::create(
-      l.b, l.b.getLoc(), TypeRange{start.getType(), type}, arguments, trips,
-      Value(), start, value, ValueRange(), ports);
+  loop::LoopSignature signature(trips);
+  signature.inits = {start};
+  signature.slices.push_back({value, slice, axis, a.reverse});
+  signature.collected.push_back({type, axis, a.reverse, /*length=*/Value()});
+  auto loop = loop::LoopOp::create(l.b, l.b.getLoc(), signature);
   {
     OpBuilder::InsertionGuard guard(l.b);
     l.b.setInsertionPointToEnd(loop.getLoopBody());

@@ -151,40 +151,27 @@ void AppendedToCollected::rewrite() {
                         [&](const Appended &a) { return a.port == k; });
   };
   YieldOp yield = loop.getYield();
-  SmallVector<Value> inits, next, collected(yield.getCollected());
-  SmallVector<Type> results;
+  SmallVector<Value> next, collected(yield.getCollected());
+  LoopSignature signature(loop);
+  signature.inits.clear();
   for (unsigned k = 0; k < loop.getNumCarried(); ++k)
     if (!isAppended(k)) {
-      inits.push_back(loop.getInits()[k]);
+      signature.inits.push_back(loop.getInits()[k]);
       next.push_back(yield.getCarried()[k]);
-      results.push_back(loop.getResult(k).getType());
     }
-  llvm::append_range(results, loop.getCollectedResults().getTypes());
-  LoopPorts ports = loop.getPorts();
   for (Appended &found : appended) {
     Value element = found.insert.getElement()[0];
     auto type = cast<RankedTensorType>(element.getType());
     auto [shape, dynamic] =
         decomposeMixedValues(SmallVector<OpFoldResult>{found.extent});
-    results.push_back(RankedTensorType::get({ShapedType::kDynamic, shape[0]},
-                                            type.getElementType()));
+    signature.collected.push_back({RankedTensorType::get(
+        {ShapedType::kDynamic, shape[0]}, type.getElementType())});
     b.setInsertionPoint(yield);
     auto known = RankedTensorType::get(shape, type.getElementType());
     collected.push_back(b.createOrFold<tensor::CastOp>(known, element));
-    ports.collectAxes.push_back(0);
-    ports.collectReverse.push_back(false);
-    ports.collectHasLength.push_back(false);
   }
   b.setInsertionPoint(loop);
-  SmallVector<Type> arguments{loop.getCounter().getType(),
-                              loop.getConditionArg().getType()};
-  llvm::append_range(arguments, ValueRange(inits).getTypes());
-  for (Value slice : loop.getSliceArgs())
-    arguments.push_back(slice.getType());
-  auto made = LoopOp::create(b, results, arguments, loop.getTripCount(),
-                             loop.getCondition(), inits, loop.getSlices(),
-                             loop.getLengths(), ports);
-  made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  auto made = LoopOp::create(b, signature);
   b.setInsertionPointToStart(loop.getLoopBody());
   for (Appended &found : appended) {
     // So many elements as there were iterations.

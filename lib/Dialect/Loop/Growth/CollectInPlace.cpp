@@ -213,45 +213,20 @@ private:
                         [&](const Destination &d) { return d.port == k; });
   }
 
-  LoopOp makeLoop(ValueRange inits) {
-    SmallVector<Type> results(inits.getTypes());
-    SmallVector<Value> lengths;
-    LoopPorts ports, old = loop.getPorts();
-    ports.sinceVersion = old.sinceVersion;
-    ports.sliceAxes = old.sliceAxes;
-    ports.sliceReverse = old.sliceReverse;
-    for (unsigned k = 0; k < loop.getNumCollected(); ++k) {
-      if (isDestination(k))
-        continue;
-      results.push_back(loop.getCollectedResults()[k].getType());
-      ports.collectAxes.push_back(old.collectAxes[k]);
-      ports.collectReverse.push_back(old.collectReverse[k]);
-      ports.collectHasLength.push_back(old.collectHasLength[k]);
-      if (Value length = loop.getLengthOf(k))
-        lengths.push_back(length);
-    }
-    SmallVector<Type> arguments{loop.getCounter().getType(),
-                                loop.getConditionArg().getType()};
-    llvm::append_range(arguments, inits.getTypes());
-    for (Value slice : loop.getSliceArgs())
-      arguments.push_back(slice.getType());
-    auto made = LoopOp::create(b, results, arguments, loop.getTripCount(),
-                               loop.getCondition(), inits, loop.getSlices(),
-                               lengths, ports);
-    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
-    return made;
-  }
-
   void rewrite() {
     unsigned carried = loop.getNumCarried();
-    SmallVector<Value> inits(loop.getInits());
+    LoopSignature signature(loop);
+    signature.collected.clear();
+    for (auto [k, port] : llvm::enumerate(LoopSignature(loop).collected))
+      if (!isDestination(k))
+        signature.collected.push_back(port);
     for (const Destination &dest : destinations)
-      inits.push_back(makeInit(dest));
+      signature.inits.push_back(makeInit(dest));
     bool counts = llvm::any_of(
         destinations, [](const Destination &dest) { return dest.isCounted; });
     if (counts)
-      inits.push_back(arith::ConstantIndexOp::create(b, 0));
-    LoopOp made = makeLoop(inits);
+      signature.inits.push_back(arith::ConstantIndexOp::create(b, 0));
+    auto made = LoopOp::create(b, signature);
     SmallVector<Value> args(
         made.getLoopBody()->getArguments().take_front(2 + carried));
     llvm::append_range(args, made.getSliceArgs());

@@ -60,20 +60,13 @@ public:
 
   void run() {
     b.setInsertionPoint(loop);
-    SmallVector<Value> inits(loop.getInits());
-    unsigned countPort = inits.size();
-    inits.push_back(index(0));
+    LoopSignature signature(loop);
+    signature.collected.clear();
+    unsigned countPort = signature.inits.size();
+    signature.inits.push_back(index(0));
     for (unsigned k = 0; k < loop.getNumCollected(); ++k)
-      addInits(k, inits);
-    LoopPorts ports;
-    ports.sinceVersion = loop.getSinceVersion();
-    SmallVector<Type> arguments{loop.getCounter().getType(),
-                                loop.getConditionArg().getType()};
-    llvm::append_range(arguments, ValueRange(inits).getTypes());
-    auto made = LoopOp::create(b, ValueRange(inits).getTypes(), arguments,
-                               loop.getTripCount(), loop.getCondition(), inits,
-                               ValueRange(), ValueRange(), ports);
-    made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+      addInits(k, signature.inits);
+    auto made = LoopOp::create(b, signature);
     YieldOp yield = loop.getYield();
     moveBody(rewriter, loop, made,
              made.getLoopBody()->getArguments().take_front(

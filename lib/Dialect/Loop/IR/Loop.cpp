@@ -80,68 +80,86 @@ std::optional<APInt> loopc::loop::getConstantInteger(Value value) {
 // LoopOp: building, printing, parsing
 //===----------------------------------------------------------------------===//
 
+LoopSignature::LoopSignature(LoopOp loop)
+    : tripCount(loop.getTripCount()), condition(loop.getCondition()),
+      counterType(loop.getCounter().getType()),
+      conditionType(loop.getConditionArg().getType()), inits(loop.getInits()),
+      sinceVersion(loop.getSinceVersion()),
+      attributes(loop->getDiscardableAttrDictionary()) {
+  for (auto [value, arg, axis, isReverse] :
+       llvm::zip_equal(loop.getSlices(), loop.getSliceArgs(),
+                       loop.getSliceAxes(), loop.getSliceReverse()))
+    slices.push_back({value, arg.getType(), axis, isReverse});
+  for (auto [k, type, axis, isReverse] :
+       llvm::enumerate(loop.getCollectedResults().getTypes(),
+                       loop.getCollectAxes(), loop.getCollectReverse()))
+    collected.push_back({type, axis, isReverse, loop.getLengthOf(k)});
+}
+
+LoopSignature::LoopSignature(Value trips)
+    : tripCount(trips), counterType(trips.getType()),
+      conditionType(IntegerType::get(trips.getContext(), 1)) {}
+
 void LoopOp::build(OpBuilder &builder, OperationState &state,
-                   TypeRange resultTypes, TypeRange argumentTypes,
-                   Value tripCount, Value condition, ValueRange inits,
-                   ValueRange slices, ValueRange lengths,
-                   const LoopPorts &ports) {
-  if (tripCount)
-    state.addOperands(tripCount);
-  if (condition)
-    state.addOperands(condition);
-  state.addOperands(inits);
+                   const LoopSignature &signature) {
+  SmallVector<Value> slices, lengths;
+  SmallVector<int64_t> sliceAxes, collectAxes;
+  SmallVector<bool> sliceReverse, collectReverse, hasLength;
+  SmallVector<Type> arguments{signature.counterType, signature.conditionType};
+  llvm::append_range(arguments, ValueRange(signature.inits).getTypes());
+  for (const SlicePort &slice : signature.slices) {
+    slices.push_back(slice.value);
+    sliceAxes.push_back(slice.axis);
+    sliceReverse.push_back(slice.isReverse);
+    arguments.push_back(slice.type);
+  }
+  state.addTypes(ValueRange(signature.inits).getTypes());
+  for (const CollectedPort &collected : signature.collected) {
+    state.addTypes(collected.type);
+    collectAxes.push_back(collected.axis);
+    collectReverse.push_back(collected.isReverse);
+    hasLength.push_back(static_cast<bool>(collected.length));
+    if (collected.length)
+      lengths.push_back(collected.length);
+  }
+  if (signature.tripCount)
+    state.addOperands(signature.tripCount);
+  if (signature.condition)
+    state.addOperands(signature.condition);
+  state.addOperands(signature.inits);
   state.addOperands(slices);
   state.addOperands(lengths);
-  state.addTypes(resultTypes);
   auto &props = state.getOrAddProperties<Properties>();
-  props.operandSegmentSizes = {tripCount ? 1 : 0, condition ? 1 : 0,
-                               static_cast<int32_t>(inits.size()),
+  props.operandSegmentSizes = {signature.tripCount ? 1 : 0,
+                               signature.condition ? 1 : 0,
+                               static_cast<int32_t>(signature.inits.size()),
                                static_cast<int32_t>(slices.size()),
                                static_cast<int32_t>(lengths.size())};
-  props.slice_axes = builder.getDenseI64ArrayAttr(ports.sliceAxes);
-  props.slice_reverse = builder.getDenseBoolArrayAttr(ports.sliceReverse);
-  props.collect_axes = builder.getDenseI64ArrayAttr(ports.collectAxes);
-  props.collect_reverse = builder.getDenseBoolArrayAttr(ports.collectReverse);
-  props.collect_has_length =
-      builder.getDenseBoolArrayAttr(ports.collectHasLength);
-  if (ports.sinceVersion)
-    props.since_version = builder.getI64IntegerAttr(*ports.sinceVersion);
+  props.slice_axes = builder.getDenseI64ArrayAttr(sliceAxes);
+  props.slice_reverse = builder.getDenseBoolArrayAttr(sliceReverse);
+  props.collect_axes = builder.getDenseI64ArrayAttr(collectAxes);
+  props.collect_reverse = builder.getDenseBoolArrayAttr(collectReverse);
+  props.collect_has_length = builder.getDenseBoolArrayAttr(hasLength);
+  if (signature.sinceVersion)
+    props.since_version = builder.getI64IntegerAttr(*signature.sinceVersion);
+  if (signature.attributes)
+    state.addAttributes(signature.attributes.getValue());
   Region *region = state.addRegion();
   OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Location> locs(argumentTypes.size(), state.location);
-  builder.createBlock(region, {}, argumentTypes, locs);
+  SmallVector<Location> locs(arguments.size(), state.location);
+  builder.createBlock(region, {}, arguments, locs);
 }
 
 void LoopOp::build(OpBuilder &builder, OperationState &state, Type counterType,
                    Type conditionType, Value tripCount, Value condition,
-                   ValueRange inits, TypeRange collectedTypes,
-                   ArrayRef<int64_t> collectAxes,
-                   ArrayRef<bool> collectReverse) {
-  LoopPorts ports;
-  ports.collectAxes.assign(collectAxes.begin(), collectAxes.end());
-  ports.collectAxes.resize(collectedTypes.size(), 0);
-  ports.collectReverse.assign(collectReverse.begin(), collectReverse.end());
-  ports.collectReverse.resize(collectedTypes.size(), false);
-  ports.collectHasLength.resize(collectedTypes.size(), false);
-  SmallVector<Type> results(inits.getTypes());
-  results.append(collectedTypes.begin(), collectedTypes.end());
-  SmallVector<Type> arguments{counterType, conditionType};
-  arguments.append(inits.getTypes().begin(), inits.getTypes().end());
-  build(builder, state, results, arguments, tripCount, condition, inits,
-        ValueRange(), ValueRange(), ports);
-}
-
-LoopPorts LoopOp::getPorts() {
-  LoopPorts ports;
-  ports.sliceAxes.assign(getSliceAxes().begin(), getSliceAxes().end());
-  ports.sliceReverse.assign(getSliceReverse().begin(), getSliceReverse().end());
-  ports.collectAxes.assign(getCollectAxes().begin(), getCollectAxes().end());
-  ports.collectReverse.assign(getCollectReverse().begin(),
-                              getCollectReverse().end());
-  ports.collectHasLength.assign(getCollectHasLength().begin(),
-                                getCollectHasLength().end());
-  ports.sinceVersion = getSinceVersion();
-  return ports;
+                   ValueRange inits) {
+  LoopSignature signature;
+  signature.counterType = counterType;
+  signature.conditionType = conditionType;
+  signature.tripCount = tripCount;
+  signature.condition = condition;
+  signature.inits.assign(inits.begin(), inits.end());
+  build(builder, state, signature);
 }
 
 YieldOp LoopOp::getYield() {
@@ -253,9 +271,10 @@ struct LoopParts {
   OpAsmParser &parser;
   OperationState &state;
   SmallVector<Arg> args;
-  SmallVector<Type> resultTypes;
-  LoopPorts ports;
-  SmallVector<int32_t> segments;
+  SmallVector<Type> resultTypes = {};
+  SmallVector<int32_t> segments = {};
+  SmallVector<int64_t> sliceAxes = {}, collectAxes = {};
+  SmallVector<bool> sliceReverse = {}, collectReverse = {}, hasLength = {};
 
   ParseResult typedOperand(Operand &operand, Type &type) {
     return failure(parser.parseOperand(operand) || parser.parseColonType(type));
@@ -317,8 +336,8 @@ struct LoopParts {
   }
   ParseResult slices(StringRef keyword) {
     return bindings(keyword, [&](Type, Type &argType) -> ParseResult {
-      return failure(axis(ports.sliceAxes, ports.sliceReverse) ||
-                     parser.parseArrow() || parser.parseType(argType));
+      return failure(axis(sliceAxes, sliceReverse) || parser.parseArrow() ||
+                     parser.parseType(argType));
     });
   }
   /// `suffix` reads what follows a type and its axis.
@@ -329,8 +348,7 @@ struct LoopParts {
     return parser.parseCommaSeparatedList(
         OpAsmParser::Delimiter::Paren, [&]() -> ParseResult {
           Type type;
-          if (parser.parseType(type) ||
-              axis(ports.collectAxes, ports.collectReverse))
+          if (parser.parseType(type) || axis(collectAxes, collectReverse))
             return failure();
           resultTypes.push_back(type);
           return suffix();
@@ -362,7 +380,7 @@ struct LoopParts {
 } // namespace
 
 ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &state) {
-  LoopParts parts{parser, state, {}, {}, {}, {}};
+  LoopParts parts{parser, state, {}};
   Builder &b = parser.getBuilder();
   auto &props = state.getOrAddProperties<Properties>();
   for (StringRef _ : {"counter", "condition"}) {
@@ -377,11 +395,10 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &state) {
       parts.optionalClause("while") || parts.carried("carried") ||
       parts.slices("slices"))
     return failure();
-  LoopPorts &ports = parts.ports;
   parts.segments.push_back(0);
   auto parseLength = [&]() -> ParseResult {
     bool hasLength = succeeded(parser.parseOptionalKeyword("length"));
-    ports.collectHasLength.push_back(hasLength);
+    parts.hasLength.push_back(hasLength);
     if (!hasLength)
       return success();
     ++parts.segments.back();
@@ -392,11 +409,11 @@ ParseResult LoopOp::parse(OpAsmParser &parser, OperationState &state) {
       parts.region("trips, while, carried, slices, collect, since, attributes"))
     return failure();
   llvm::copy(parts.segments, props.operandSegmentSizes.begin());
-  props.slice_axes = b.getDenseI64ArrayAttr(ports.sliceAxes);
-  props.slice_reverse = b.getDenseBoolArrayAttr(ports.sliceReverse);
-  props.collect_axes = b.getDenseI64ArrayAttr(ports.collectAxes);
-  props.collect_reverse = b.getDenseBoolArrayAttr(ports.collectReverse);
-  props.collect_has_length = b.getDenseBoolArrayAttr(ports.collectHasLength);
+  props.slice_axes = b.getDenseI64ArrayAttr(parts.sliceAxes);
+  props.slice_reverse = b.getDenseBoolArrayAttr(parts.sliceReverse);
+  props.collect_axes = b.getDenseI64ArrayAttr(parts.collectAxes);
+  props.collect_reverse = b.getDenseBoolArrayAttr(parts.collectReverse);
+  props.collect_has_length = b.getDenseBoolArrayAttr(parts.hasLength);
   state.addTypes(parts.resultTypes);
   return success();
 }
@@ -431,10 +448,9 @@ void ScanOp::print(OpAsmPrinter &p) {
 }
 
 ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &state) {
-  LoopParts parts{parser, state, {}, {}, {}, {}};
+  LoopParts parts{parser, state, {}};
   Builder &b = parser.getBuilder();
   auto &props = state.getOrAddProperties<Properties>();
-  LoopPorts &ports = parts.ports;
   if (succeeded(parser.parseOptionalKeyword("batched")))
     props.batched = b.getUnitAttr();
   if (parts.carried("states") || parts.slices("inputs") ||
@@ -452,10 +468,10 @@ ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &state) {
                    "attributes"))
     return failure();
   llvm::copy(parts.segments, props.operandSegmentSizes.begin());
-  props.input_axes = b.getDenseI64ArrayAttr(ports.sliceAxes);
-  props.input_reverse = b.getDenseBoolArrayAttr(ports.sliceReverse);
-  props.output_axes = b.getDenseI64ArrayAttr(ports.collectAxes);
-  props.output_reverse = b.getDenseBoolArrayAttr(ports.collectReverse);
+  props.input_axes = b.getDenseI64ArrayAttr(parts.sliceAxes);
+  props.input_reverse = b.getDenseBoolArrayAttr(parts.sliceReverse);
+  props.output_axes = b.getDenseI64ArrayAttr(parts.collectAxes);
+  props.output_reverse = b.getDenseBoolArrayAttr(parts.collectReverse);
   state.addTypes(parts.resultTypes);
   return success();
 }
@@ -554,22 +570,15 @@ LoopOp::replaceWithAdditionalYields(RewriterBase &rewriter, ValueRange newInits,
                                     const NewYieldValuesFn &newYieldValues) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(*this);
-  SmallVector<Value> inits(getInits());
-  llvm::append_range(inits, newInits);
-  SmallVector<Type> results(getCarriedResults().getTypes());
-  llvm::append_range(results, newInits.getTypes());
-  llvm::append_range(results, getCollectedResults().getTypes());
-  LoopPorts ports = getPorts();
+  LoopSignature signature(*this);
+  llvm::append_range(signature.inits, newInits);
   // What passes carry need not be of ONNX's types (loop_types).
   if (!llvm::all_of(newInits.getTypes(), [&](Type type) {
         std::optional<int64_t> since = getLoopTypeSince(type);
-        return since && *since <= ports.sinceVersion;
+        return since && *since <= signature.sinceVersion;
       }))
-    ports.sinceVersion.reset();
-  auto loop =
-      LoopOp::create(rewriter, getLoc(), results, TypeRange(), getTripCount(),
-                     getCondition(), inits, getSlices(), getLengths(), ports);
-  loop->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
+    signature.sinceVersion.reset();
+  auto loop = LoopOp::create(rewriter, getLoc(), signature);
   rewriter.eraseBlock(loop.getLoopBody());
   unsigned carried = getNumCarried();
   YieldOp yield = getYield();

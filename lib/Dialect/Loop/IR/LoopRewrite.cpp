@@ -22,37 +22,16 @@ static auto select(Range &&values, const llvm::BitVector &bits) {
   return selected;
 }
 
-/// The collected values' lengths among those that stay.
-static SmallVector<Value> selectLengths(LoopOp loop,
-                                        const llvm::BitVector &bits) {
-  SmallVector<Value> lengths;
-  for (unsigned k : bits.set_bits())
-    if (Value length = loop.getLengthOf(k))
-      lengths.push_back(length);
-  return lengths;
-}
-
 LoopOp loopc::loop::rebuildLoop(RewriterBase &rewriter, LoopOp loop,
                                 const KeptPorts &kept,
                                 ArrayRef<Operation *> deadOps) {
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(loop);
-  LoopPorts ports = loop.getPorts();
-  ports.sliceAxes = select(ports.sliceAxes, kept.slices);
-  ports.sliceReverse = select(ports.sliceReverse, kept.slices);
-  ports.collectAxes = select(ports.collectAxes, kept.collected);
-  ports.collectReverse = select(ports.collectReverse, kept.collected);
-  ports.collectHasLength = select(ports.collectHasLength, kept.collected);
-  SmallVector<Type> types =
-      select(loop.getCarriedResults().getTypes(), kept.carried);
-  llvm::append_range(
-      types, select(loop.getCollectedResults().getTypes(), kept.collected));
-  auto rebuilt = LoopOp::create(rewriter, loop.getLoc(), types, TypeRange(),
-                                loop.getTripCount(), loop.getCondition(),
-                                select(loop.getInits(), kept.carried),
-                                select(loop.getSlices(), kept.slices),
-                                selectLengths(loop, kept.collected), ports);
-  rebuilt->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  LoopSignature signature(loop);
+  signature.inits = select(signature.inits, kept.carried);
+  signature.slices = select(signature.slices, kept.slices);
+  signature.collected = select(signature.collected, kept.collected);
+  auto rebuilt = LoopOp::create(rewriter, loop.getLoc(), signature);
 
   YieldOp yield = loop.getYield();
   rewriter.modifyOpInPlace(yield, [&]() {

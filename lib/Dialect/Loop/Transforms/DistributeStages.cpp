@@ -83,9 +83,8 @@ private:
   /// Ports of a stage's loop: values of the whole one's body.
   struct Ports {
     SmallVector<Value> old; ///< results of the whole loop that they give
-    SmallVector<Value> args, inits, carried, collected, lengths;
-    SmallVector<Type> collectedTypes;
-    LoopPorts ports;
+    SmallVector<Value> args, carried, collected;
+    LoopSignature signature;
   };
   Ports choosePorts(unsigned stage);
   SmallVector<Operation *> findNeeded(unsigned stage, ArrayRef<Value> yielded);
@@ -447,38 +446,32 @@ RankedTensorType Distribution::typeOfAll(RankedTensorType type) {
 /// What stays of the ports in the loop of `stage`.
 Distribution::Ports Distribution::choosePorts(unsigned stage) {
   Ports chosen;
-  LoopPorts all = loop.getPorts();
+  LoopSignature all(loop);
+  chosen.signature = all;
+  chosen.signature.inits.clear();
+  chosen.signature.collected.clear();
   YieldOp yield = loop.getYield();
   for (unsigned k : llvm::seq(loop.getNumCarried())) {
     if (ports[k].number != stage)
       continue;
     chosen.old.push_back(loop.getResult(k));
     chosen.args.push_back(loop.getCarriedArgs()[k]);
-    chosen.inits.push_back(loop.getInits()[k]);
+    chosen.signature.inits.push_back(all.inits[k]);
     chosen.carried.push_back(yield.getCarried()[k]);
   }
-  auto collect = [&](Value value, Type type, int64_t axis, bool reverse) {
+  auto collect = [&](Value value, const CollectedPort &port) {
     chosen.collected.push_back(value);
-    chosen.collectedTypes.push_back(type);
-    chosen.ports.collectAxes.push_back(axis);
-    chosen.ports.collectReverse.push_back(reverse);
-    chosen.ports.collectHasLength.push_back(false);
+    chosen.signature.collected.push_back(port);
   };
   for (auto [k, value] : llvm::enumerate(yield.getCollected())) {
     if (stageOf(value).number != stage)
       continue;
-    OpResult result = loop.getCollectedResults()[k];
-    chosen.old.push_back(result);
-    collect(value, result.getType(), all.collectAxes[k], all.collectReverse[k]);
-    if (Value length = loop.getLengthOf(k)) {
-      chosen.lengths.push_back(length);
-      chosen.ports.collectHasLength.back() = true;
-    }
+    chosen.old.push_back(loop.getCollectedResults()[k]);
+    collect(value, all.collected[k]);
   }
   for (Value value : kept)
     if (stageOf(value).number == stage)
-      collect(value, typeOfAll(cast<RankedTensorType>(value.getType())), 0,
-              false);
+      collect(value, {typeOfAll(cast<RankedTensorType>(value.getType()))});
   return chosen;
 }
 
@@ -488,16 +481,8 @@ void Distribution::makeLoop(unsigned stage) {
   Ports chosen = choosePorts(stage);
   SmallVector<Value> yielded(chosen.carried);
   yielded.append(chosen.collected);
-  SmallVector<Type> types(ValueRange(chosen.inits).getTypes());
-  types.append(chosen.collectedTypes);
-  SmallVector<Type> arguments{loop.getCounter().getType(),
-                              loop.getConditionArg().getType()};
-  llvm::append_range(arguments, ValueRange(chosen.args).getTypes());
   b.setInsertionPoint(loop);
-  auto made =
-      LoopOp::create(b, types, arguments, loop.getTripCount(), Value(),
-                     chosen.inits, ValueRange(), chosen.lengths, chosen.ports);
-  made->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  auto made = LoopOp::create(b, chosen.signature);
   b.setInsertionPointToStart(made.getLoopBody());
   IRMapping mapping;
   mapping.map(loop.getCounter(), made.getCounter());

@@ -217,29 +217,14 @@ LoopOp LoopFusion::rewrite() {
     llvm::append_range(all, other);
     return all;
   };
-  SmallVector<Value> inits =
-      both(SmallVector<Value>(first.getInits()), second.getInits());
-  SmallVector<Value> lengths =
-      both(SmallVector<Value>(first.getLengths()), second.getLengths());
-  LoopPorts ports = first.getPorts(), more = second.getPorts();
-  llvm::append_range(ports.collectAxes, more.collectAxes);
-  llvm::append_range(ports.collectReverse, more.collectReverse);
-  llvm::append_range(ports.collectHasLength, more.collectHasLength);
-  ports.sinceVersion = std::nullopt;
-  auto typesOf = [](ValueRange values) {
-    return SmallVector<Type>(values.getTypes());
-  };
-  SmallVector<Type> results = both(typesOf(first.getCarriedResults()),
-                                   typesOf(second.getCarriedResults()));
-  llvm::append_range(results, typesOf(first.getCollectedResults()));
-  llvm::append_range(results, typesOf(second.getCollectedResults()));
-  SmallVector<Type> arguments{first.getCounter().getType(),
-                              first.getConditionArg().getType()};
-  llvm::append_range(arguments, ValueRange(inits).getTypes());
+  LoopSignature signature(first), more(second);
+  llvm::append_range(signature.inits, more.inits);
+  llvm::append_range(signature.collected, more.collected);
+  signature.sinceVersion.reset();
+  signature.attributes = {};
   auto made = LoopOp::create(
       rewriter, rewriter.getFusedLoc({first.getLoc(), second.getLoc()}),
-      results, arguments, first.getTripCount(), Value(), inits, ValueRange(),
-      lengths, ports);
+      signature);
 
   auto argumentsFrom = [&](unsigned begin, unsigned count) {
     SmallVector<Value> values{made.getCounter(), made.getConditionArg()};

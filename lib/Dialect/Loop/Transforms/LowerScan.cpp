@@ -106,26 +106,29 @@ private:
   LoopOp lowerSequence(ValueRange inits, ValueRange inputs, TypeRange results,
                        int64_t axisShift, Value trips) {
     unsigned states = scan.getNumStates(), outputs = scan.getNumOutputs();
-    LoopPorts ports;
-    for (auto [input, axis, reverse] :
-         llvm::zip(inputs, scan.getInputAxes(), scan.getInputReverse())) {
-      ports.sliceAxes.push_back(axisShift ? 0 : normalize(axis, input));
-      ports.sliceReverse.push_back(reverse);
+    SmallVector<SlicePort> parts;
+    SmallVector<int64_t> axes;
+    auto slices = scan.getScanBody()->getArguments().drop_front(states);
+    for (auto [input, slice, axis, reverse] : llvm::zip(
+             inputs, slices, scan.getInputAxes(), scan.getInputReverse())) {
+      axes.push_back(axisShift ? 0 : normalize(axis, input));
+      parts.push_back({input, slice.getType(), axes.back(), reverse});
     }
     OpFoldResult length =
-        commonExtent(inputs, ports.sliceAxes, "lengths of the scan inputs");
+        commonExtent(inputs, axes, "lengths of the scan inputs");
     Value extent = toI64(length);
-    SmallVector<Value> lengths;
+    LoopSignature signature(trips ? trips : extent);
+    signature.inits = llvm::to_vector(inits);
+    signature.slices = std::move(parts);
     for (unsigned k = 0; k < outputs; ++k) {
       auto type = dyn_cast<RankedTensorType>(results[states + k]);
       int64_t axis = axisShift ? 0 : scan.getOutputAxes()[k];
-      ports.collectAxes.push_back(axis < 0 && type ? axis + type.getRank()
-                                                   : axis);
-      ports.collectReverse.push_back(scan.getOutputReverse()[k]);
+      if (axis < 0 && type)
+        axis += type.getRank();
       // Past the length of a batch item outputs are zero (scan8_lengths).
-      ports.collectHasLength.push_back(static_cast<bool>(trips));
-      if (trips)
-        lengths.push_back(extent);
+      signature.collected.push_back({results[states + k], axis,
+                                     scan.getOutputReverse()[k],
+                                     trips ? extent : Value()});
     }
     if (trips) {
       Value zero = constant(0);
@@ -134,10 +137,7 @@ private:
           arith::CmpIOp::create(b, arith::CmpIPredicate::sle, trips, extent));
       check(ok, "sequence length {} is not in 0 to {}", {trips, extent});
     }
-    SmallVector<Type> arguments{b.getI64Type(), b.getI1Type()};
-    llvm::append_range(arguments, scan.getScanBody()->getArgumentTypes());
-    auto loop = LoopOp::create(b, results, arguments, trips ? trips : extent,
-                               Value(), inits, inputs, lengths, ports);
+    auto loop = LoopOp::create(b, signature);
     rewriter.inlineBlockBefore(
         scan.getScanBody(), loop.getLoopBody(), loop.getLoopBody()->end(),
         loop.getLoopBody()->getArguments().drop_front(2));
@@ -227,20 +227,16 @@ private:
     SmallVector<int64_t> zeros(operands.size(), 0);
     Value batch = toI64(commonExtent(operands, zeros, "batch sizes"));
     Value lens = findLengths(batch);
-    LoopPorts ports;
-    ports.sliceAxes = zeros;
-    ports.sliceReverse.resize(operands.size(), false);
-    ports.collectAxes.resize(scan.getNumResults(), 0);
-    ports.collectReverse.resize(scan.getNumResults(), false);
-    ports.collectHasLength.resize(scan.getNumResults(), false);
-    SmallVector<Type> arguments{b.getI64Type(), b.getI1Type()}, inner;
+    LoopSignature signature(batch);
+    SmallVector<Type> inner;
     for (Value operand : operands)
-      arguments.push_back(getCollectedElementType(operand.getType(), 0));
-    for (Type type : scan.getResultTypes())
+      signature.slices.push_back(
+          {operand, getCollectedElementType(operand.getType(), 0)});
+    for (Type type : scan.getResultTypes()) {
+      signature.collected.push_back({type});
       inner.push_back(getCollectedElementType(type, 0));
-    auto outer =
-        LoopOp::create(b, scan.getResultTypes(), arguments, batch, Value(),
-                       ValueRange(), operands, ValueRange(), ports);
+    }
+    auto outer = LoopOp::create(b, signature);
     b.setInsertionPointToEnd(outer.getLoopBody());
     auto args = outer.getSliceArgs();
     ValueRange inits = args.take_front(scan.getNumStates());

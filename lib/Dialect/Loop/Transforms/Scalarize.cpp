@@ -167,37 +167,26 @@ public:
   /// Returns the number of carried values that became scalars.
   unsigned run() {
     b.setInsertionPoint(loop);
-    Value trips, condition;
-    if (loop.getTripCount())
+    LoopSignature signature(loop);
+    signature.counterType = b.getI64Type();
+    signature.conditionType = b.getI1Type();
+    if (Value &trips = signature.tripCount)
       // loop_m, loop_cond: one element, checked in the run where types do not
       // tell.
-      trips = toI64(b, extractScalar(b, b.getLoc(), loop.getTripCount(),
-                                     "the trip count"));
-    if (loop.getCondition())
-      condition =
-          extractScalar(b, b.getLoc(), loop.getCondition(), "the condition");
-    SmallVector<Value> lengths;
-    for (Value length : loop.getLengths())
-      lengths.push_back(
-          toI64(b, extractScalar(b, b.getLoc(), length, "the length")));
+      trips = toI64(b, extractScalar(b, b.getLoc(), trips, "the trip count"));
+    if (Value &condition = signature.condition)
+      condition = extractScalar(b, b.getLoc(), condition, "the condition");
+    for (CollectedPort &port : signature.collected)
+      if (port.length)
+        port.length =
+            toI64(b, extractScalar(b, b.getLoc(), port.length, "the length"));
     unsigned scalars = 0;
-    SmallVector<Value> inits;
-    for (Value init : loop.getInits()) {
+    for (Value &init : signature.inits)
       if (scalarOf(init.getType())) {
         init = extractScalar(b, b.getLoc(), init, "");
         ++scalars;
       }
-      inits.push_back(init);
-    }
-    SmallVector<Type> results(ValueRange(inits).getTypes());
-    llvm::append_range(results, loop.getCollectedResults().getTypes());
-    SmallVector<Type> arguments{b.getI64Type(), b.getI1Type()};
-    llvm::append_range(arguments, ValueRange(inits).getTypes());
-    for (Value arg : loop.getSliceArgs())
-      arguments.push_back(arg.getType());
-    auto scalar = LoopOp::create(b, results, arguments, trips, condition, inits,
-                                 loop.getSlices(), lengths, loop.getPorts());
-    scalar->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    auto scalar = LoopOp::create(b, signature);
     moveScalarBody(scalar);
     b.setInsertionPointAfter(scalar);
     SmallVector<Value> replacements;

@@ -22,6 +22,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace loopc::loop {
+class LoopOp;
 class YieldOp;
 
 /// Marks what runs so seldom that nothing is done that makes it larger: the
@@ -32,15 +33,38 @@ constexpr llvm::StringLiteral kColdAttrName = "loopc.cold";
 /// Number of extents that stand for a shape, "{*}", in a check's message.
 constexpr int64_t kMaxShownRank = 8;
 
-/// Axes and directions of a loop's slices and collected values, and the ONNX
-/// version that it came from: what a rewritten loop takes over.
-struct LoopPorts {
-  llvm::SmallVector<int64_t> sliceAxes;
-  llvm::SmallVector<bool> sliceReverse;
-  llvm::SmallVector<int64_t> collectAxes;
-  llvm::SmallVector<bool> collectReverse;
-  llvm::SmallVector<bool> collectHasLength;
+/// A value of which each iteration gets a slice.
+struct SlicePort {
+  mlir::Value value;
+  mlir::Type type; ///< of a slice
+  int64_t axis = 0;
+  bool isReverse = false;
+};
+
+/// What iterations yield, put together along an axis.
+struct CollectedPort {
+  mlir::Type type; ///< of all together
+  int64_t axis = 0;
+  bool isReverse = false;
+  mlir::Value length = {}; ///< null: as many as there are iterations
+};
+
+/// All of a loop.loop but its body. Whoever makes a loop from another one takes
+/// that one's signature, changes what is to be different, and builds a loop of
+/// it: arguments and results follow from the ports.
+struct LoopSignature {
+  LoopSignature() = default;
+  explicit LoopSignature(LoopOp loop);
+  /// `trips` times, an i64.
+  explicit LoopSignature(mlir::Value trips);
+
+  mlir::Value tripCount, condition;      ///< null where there is none
+  mlir::Type counterType, conditionType; ///< of the arguments
+  llvm::SmallVector<mlir::Value> inits;  ///< of what is carried
+  llvm::SmallVector<SlicePort> slices;
+  llvm::SmallVector<CollectedPort> collected;
   std::optional<int64_t> sinceVersion;
+  mlir::DictionaryAttr attributes; ///< discardable ones; null: none
 };
 
 /// True for an integer (or i1 where `boolean`) scalar or a tensor or memref of

@@ -186,16 +186,10 @@ def Loop_LoopOp : Loop_Op<"loop", [
     /// iteration number and the condition get `counterType`, `conditionType`.
     OpBuilder<(ins "::mlir::Type":$counterType, "::mlir::Type":$conditionType,
       "::mlir::Value":$tripCount, "::mlir::Value":$condition,
-      "::mlir::ValueRange":$inits,
-      CArg<"::mlir::TypeRange", "{}">:$collectedTypes,
-      CArg<"::llvm::ArrayRef<int64_t>", "{}">:$collectAxes,
-      CArg<"::llvm::ArrayRef<bool>", "{}">:$collectReverse)>,
-    /// Builds a loop that has everything; body arguments as given.
-    OpBuilder<(ins "::mlir::TypeRange":$resultTypes,
-      "::mlir::TypeRange":$argumentTypes, "::mlir::Value":$tripCount,
-      "::mlir::Value":$condition, "::mlir::ValueRange":$inits,
-      "::mlir::ValueRange":$slices, "::mlir::ValueRange":$lengths,
-      "const ::loopc::loop::LoopPorts &":$ports)>];
+      "::mlir::ValueRange":$inits)>,
+    /// Builds a loop of `signature`, with an empty body block whose arguments
+    /// are there.
+    OpBuilder<(ins "const ::loopc::loop::LoopSignature &":$signature)>];
 
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
@@ -225,8 +219,6 @@ def Loop_LoopOp : Loop_Op<"loop", [
     }
     /// The length operand of collected value `k`; null where it has none.
     ::mlir::Value getLengthOf(unsigned k);
-    /// Axes, directions and version of this loop.
-    ::loopc::loop::LoopPorts getPorts();
     /// Holds the yield to the loop's ports; see BodyVerified.
     ::llvm::LogicalResult verifyBody();
     /// True if the loop is known to end: a trip count is given.
