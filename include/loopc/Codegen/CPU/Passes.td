@@ -47,8 +47,7 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
-def CpuFuseReductions
-    : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {
+def CpuFuseReductions : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {
   let summary = "reduce rows while they are computed";
   let description = [{
     A reduction of the last axes and what computes its operand element by
@@ -284,17 +283,16 @@ def CpuVectorizeContractions
     keeps its order; where only the summed elements are neighbours, vectors run
     along the sum. Remainders are masked, or done by narrower vectors where the
     target has no masks. Small integers in panels of groups are multiplied and
-    summed up a group at a time (`dot_bits` of `#loopc.target`); the copies into such panels
-    interleave rows in registers. What is no such sum or copy is left alone.
+    summed up a group at a time (`dot_bits` of `#loopc.target`); copies into such
+    panels interleave rows in registers. What is neither is left alone.
 
     Windows of poolings over a copy that was padded with what changes no result
     read what was copied: rows of padding are left out, columns of it are lanes
     that a mask leaves out, and the padded copy is not made. Sums of products
     leave out what all rows of a tile read of zeros around an image.
 
-    `compact` wants little code: tiles have one row, whatever the number of rows
-    is, columns that are not there are masked in all of them, and nothing is
-    brought together or done in blocks; `in-order` where that changes no bit.
+    `compact` wants little code: one kind of tile, with masks, and nothing that
+    is brought together or done in blocks; `in-order` where no bit changes.
   }];
   let options = [Option<"compact", "compact", "bool", "false",
                         "one kind of tile for each product">,

@@ -90,7 +90,7 @@ ZeroBorders findZeroBorders(mlir::Operation *root);
 struct PaddedAxis {
   unsigned position, element;
   int64_t stride, dilation, first;
-  mlir::OpFoldResult begin, size;
+  mlir::OpFoldResult begin = {}, size = {};
 };
 
 /// What is computed on the sums, element by element, before they are stored.

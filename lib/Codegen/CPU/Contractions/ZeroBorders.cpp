@@ -44,6 +44,7 @@ namespace {
 /// the buffer's fill.
 struct BufferUse {
   Operation *place;
+  size_t number; ///< of its finding
   OpOperand *operand;
 };
 } // namespace
@@ -69,10 +70,11 @@ static std::optional<SmallVector<BufferUse>> findUsesBehind(Value buffer,
         return std::nullopt;
       Operation *place = block->findAncestorOpInBlock(*user);
       if (place && fill->isBeforeInBlock(place))
-        uses.push_back({place, &use});
+        uses.push_back({place, uses.size(), &use});
     }
-  llvm::stable_sort(uses, [](const BufferUse &x, const BufferUse &y) {
-    return x.place != y.place && x.place->isBeforeInBlock(y.place);
+  llvm::sort(uses, [](const BufferUse &x, const BufferUse &y) {
+    return x.place == y.place ? x.number < y.number
+                              : x.place->isBeforeInBlock(y.place);
   });
   return uses;
 }
