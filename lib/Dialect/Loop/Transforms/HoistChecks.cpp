@@ -314,6 +314,7 @@ Value CheckHoisting::firstFailing(Bound &bound) {
 void CheckHoisting::hoist(Bound &bound, MutableArrayRef<Bound> later,
                           Value trips) {
   Value holds;
+  bool mayNotRun = getConstantIntValue(trips).value_or(0) <= 0;
   if (bound.compare) {
     // Unsigned extents need not be sizes.
     bool isUnsigned = bound.index.isNumber() &&
@@ -328,12 +329,11 @@ void CheckHoisting::hoist(Bound &bound, MutableArrayRef<Bound> later,
                                                  other.firstFailing,
                                                  bound.firstFailing));
   } else {
-    Value none =
-        b.createOrFold<arith::CmpIOp>(CmpIPredicate::sle, trips, index(0));
-    holds =
-        matchPattern(none, m_Zero())
-            ? bound.check.getCondition()
-            : b.createOrFold<arith::OrIOp>(bound.check.getCondition(), none);
+    holds = bound.check.getCondition();
+    if (mayNotRun)
+      holds = b.createOrFold<arith::OrIOp>(
+          holds,
+          b.createOrFold<arith::CmpIOp>(CmpIPredicate::sle, trips, index(0)));
   }
   if (matchPattern(holds, m_One()))
     return;
@@ -345,7 +345,8 @@ void CheckHoisting::hoist(Bound &bound, MutableArrayRef<Bound> later,
   Value given = bound.check.getIteration();
   CheckOp::create(
       b, holds, bound.check.getMessageAttr(), values,
-      computeBefore(given ? given : loop.getCounter(), iteration, known));
+      computeBefore(given ? given : loop.getCounter(), iteration, known),
+      mayNotRun || bound.check.getGuarded());
 }
 
 /// True if `value` is max(extent - 1, 0).

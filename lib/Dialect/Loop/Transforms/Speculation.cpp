@@ -23,6 +23,8 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -520,15 +522,46 @@ static bool asksFor(Value trips, Value value, unsigned depth = kDepth) {
          });
 }
 
+/// What `value` is computed from, but for constants, from arguments of blocks
+/// and from what has regions on; none where that is too much to look at.
+static std::optional<llvm::SmallPtrSet<Value, 8>> findRoots(Value value) {
+  constexpr unsigned kMost = 64;
+  llvm::SmallPtrSet<Value, 8> roots;
+  llvm::SetVector<Value> all;
+  all.insert(value);
+  for (unsigned k = 0; k < all.size(); ++k) {
+    Operation *op = all[k].getDefiningOp();
+    if (op && op->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (!op || op->getNumRegions() != 0 || op->getNumOperands() == 0)
+      roots.insert(all[k]);
+    else
+      all.insert(op->operand_begin(), op->operand_end());
+    if (all.size() > kMost)
+      return std::nullopt;
+  }
+  return roots;
+}
+
 bool loopc::hasChecksOfTrips(LoopLikeOpInterface loop) {
   auto counted = dyn_cast<LoopOp>(*loop);
   if (!counted || !counted.getTripCount() || runsForSure(loop))
     return false;
+  auto roots = findRoots(counted.getTripCount());
+  auto isOfLoop = [&](CheckOp check) {
+    // One that somebody has written in front of the loop.
+    if (!check.getGuarded())
+      return asksFor(counted.getTripCount(), check.getCondition());
+    // The number of iterations may have been computed anew since one was moved.
+    auto others = findRoots(check.getCondition());
+    return !roots || roots->empty() || !others ||
+           llvm::any_of(*roots,
+                        [&](Value root) { return others->contains(root); });
+  };
   Operation *last = loop;
   for (; last && !isa<FunctionOpInterface>(last); last = last->getParentOp())
     for (Operation *op = last->getPrevNode(); op; op = op->getPrevNode())
-      if (auto check = dyn_cast<CheckOp>(op);
-          check && asksFor(counted.getTripCount(), check.getCondition()))
+      if (auto check = dyn_cast<CheckOp>(op); check && isOfLoop(check))
         return true;
   return false;
 }

@@ -4,7 +4,7 @@
 // CHECK-LABEL: func @gather(
 // CHECK-SAME: %[[N:[^:]+]]: i64, %[[X:[^:]+]]: tensor<?x4xf32>, %[[E:[^:]+]]: index
 // CHECK: %[[OK:.*]] = arith.cmpi ule, %[[TRIPS:.*]], %[[E]] : index
-// CHECK: loop.check %[[OK]], "index {} is out of range for {}"(%[[E]], %[[E]] : index, index) iteration
+// CHECK: loop.check guarded %[[OK]], "index {} is out of range for {}"(%[[E]], %[[E]] : index, index) iteration
 // CHECK: loop.loop (%[[I:[^ ]+]] : i64
 // CHECK-NEXT: %[[AT:.*]] = arith.index_cast %[[I]]
 // CHECK-NEXT: tensor.extract_slice %[[X]][%[[AT]], 0]
@@ -36,10 +36,10 @@ func.func @gather(%n: i64, %x: tensor<?x4xf32>, %extent: index, %s0: tensor<4xf3
 // CHECK: %[[FIRST:.*]] = arith.cmpi ule, %{{.*}}, %[[A]]
 // CHECK: %[[EARLIER:.*]] = arith.cmpi ult, %[[B]], %[[A]]
 // CHECK: %[[OK:.*]] = arith.ori %[[FIRST]], %[[EARLIER]]
-// CHECK: loop.check %[[OK]], "a {}"
+// CHECK: loop.check guarded %[[OK]], "a {}"
 // CHECK: %[[SECOND:.*]] = arith.cmpi ule, %{{.*}}, %[[B]]
 // CHECK-NEXT: %[[AT:.*]] = arith.index_cast %[[B]]
-// CHECK-NEXT: loop.check %[[SECOND]], "b {}"
+// CHECK-NEXT: loop.check guarded %[[SECOND]], "b {}"
 func.func @two(%n: i64, %a: index, %b: index, %s0: i64) -> i64 {
   %r = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%s = %s0 : i64) {
     %p = arith.index_cast %i : i64 to index
@@ -87,7 +87,7 @@ func.func @below_a_number_of_data(%n: i64, %extent: index, %x: tensor<?xf32>) ->
   // CHECK: %[[TRIPS:.*]] = arith.index_cast
   // CHECK: %[[LEAST:.*]] = arith.maxsi %[[EXTENT]]
   // CHECK: %[[OK:.*]] = arith.cmpi sle, %[[TRIPS]], %[[LEAST]]
-  // CHECK: loop.check %[[OK]], "{} of {}"(%[[LEAST]], %[[EXTENT]]
+  // CHECK: loop.check guarded %[[OK]], "{} of {}"(%[[LEAST]], %[[EXTENT]]
   // CHECK: loop.loop
   // CHECK-NOT: loop.check
   %y = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %x : tensor<?xf32>) {
@@ -117,7 +117,7 @@ func.func @next(%n: i64, %x: tensor<?xf32>, %s0: f32) -> f32 {
   // CHECK: %[[OK:.*]] = arith.cmpi sle, %{{.*}}, %[[FIRST]]
   // CHECK: %[[I:.*]] = arith.index_cast %[[FIRST]] : index to i64
   // CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %{{.*}} : i64
-  // CHECK: loop.check %[[OK]], "{} of {}"(%[[NEXT]], %[[E]] : i64, index) iteration
+  // CHECK: loop.check guarded %[[OK]], "{} of {}"(%[[NEXT]], %[[E]] : i64, index) iteration
   // CHECK: loop.loop
   // CHECK-NOT: loop.check
   // CHECK-NOT: arith.select
@@ -185,7 +185,7 @@ func.func @known(%x: tensor<10x20xf32>, %s0: f32) -> f32 {
 // CHECK: %[[TRIPS:.*]] = arith.index_cast %[[LEAST]]
 // CHECK: %[[NONE:.*]] = arith.cmpi sle, %[[TRIPS]], %{{.*}}
 // CHECK: %[[HOLDS:.*]] = arith.ori %[[OK]], %[[NONE]]
-// CHECK: loop.check %[[HOLDS]], "no"
+// CHECK: loop.check guarded %[[HOLDS]], "no"
 // CHECK: loop.loop
 // CHECK-NOT: loop.check
 func.func @unchanged(%n: i64, %ok: i1, %s0: i64) -> i64 {

@@ -287,3 +287,33 @@ func.func @checked_before(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: i64) -> tens
   }
   return %r : tensor<?xf32>
 }
+
+// The same of a check that loop-hoist-checks has moved, where the number of
+// iterations has been computed anew since.
+// CHECK-LABEL: func.func @guarded_before(
+// CHECK: loop.check guarded
+// CHECK: loop.loop
+// CHECK: arith.mulf
+func.func @guarded_before(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: i64) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %nx = tensor.dim %x, %c0 : tensor<?xf32>
+  %ny = tensor.dim %y, %c0 : tensor<?xf32>
+  %equal = arith.cmpi eq, %nx, %ny : index
+  %isNever = arith.cmpi sle, %n, %none : i64
+  %holds = arith.ori %equal, %isNever : i1
+  loop.check guarded %holds, "extents differ"
+  %rest = arith.subi %n, %one : i64
+  %r = loop.loop (%i : i64, %c : i1) trips(%rest : i64) carried(%s = %x : tensor<?xf32>) {
+    %e = tensor.empty(%nx) : tensor<?xf32>
+    %b = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %0 = arith.mulf %p, %q : f32
+      linalg.yield %0 : f32
+    } -> tensor<?xf32>
+    loop.yield while(%c : i1) carried(%b : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}

@@ -330,6 +330,10 @@ def Loop_CheckOp : Loop_Op<"check", [AttrSizedOperandSegments, MemoryEffects<[Me
     loop's iteration. Checks are not moved to where they might not have
     happened (`loop_order`).
 
+    A `guarded` check was one of the body of a loop behind it (loop-hoist-checks):
+    where that loop has no iteration the condition holds whatever the rest of it
+    says. Code that leaves the body may not count on it.
+
     ```mlir
     func.func @check(%a: index, %b: index) {
       %same = arith.cmpi eq, %a, %b : index
@@ -340,9 +344,11 @@ def Loop_CheckOp : Loop_Op<"check", [AttrSizedOperandSegments, MemoryEffects<[Me
   }];
   let arguments = (ins I1:$condition, StrAttr:$message,
                        Variadic<AnySignlessIntegerOrIndex>:$values,
-                       Optional<AnySignlessIntegerOrIndex>:$iteration);
+                       Optional<AnySignlessIntegerOrIndex>:$iteration,
+                       UnitAttr:$guarded);
   let assemblyFormat = [{
-    $condition `,` $message (`(` $values^ `:` type($values) `)`)?
+    (`guarded` $guarded^)? $condition `,` $message
+    (`(` $values^ `:` type($values) `)`)?
     (`iteration` $iteration^ `:` type($iteration))? attr-dict
   }];
   let hasCanonicalizer = 1;

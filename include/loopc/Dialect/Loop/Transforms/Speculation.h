@@ -54,8 +54,8 @@ bool isSafeToSpeculate(mlir::Operation *op);
 bool mayRunBeforeChecks(mlir::Operation *op);
 
 /// True if `loop` may have no iteration, and a check in front of it asks for
-/// how many there are: it was one of the body's (loop-hoist-checks), and says
-/// nothing where the body does not run.
+/// how many there are, or may be one of its body's (`guarded`, from
+/// loop-hoist-checks): it says nothing where the body does not run.
 bool hasChecksOfTrips(mlir::LoopLikeOpInterface loop);
 
 /// True if `op`, of the body of `loop`, may run before `loop`; `check` is the
