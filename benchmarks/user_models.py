@@ -84,9 +84,10 @@ def make_shape(name: str, extents: Sequence[Any], given: Mapping[str, str]) -> l
     return shape
 
 
-def make_feed(port: Any, given: Mapping[str, str], random: np.random.Generator) -> np.ndarray:
-    """A value for an input: what was given, or random."""
-    shape = make_shape(port.name, port.shape, given)
+def make_value(
+    port: Any, shape: Sequence[int], given: Mapping[str, str], random: np.random.Generator
+) -> np.ndarray:
+    """A value of some shape for an input: what was given, or random."""
     dtype = TYPES[port.type]
     if dtype is np.object_:
         return np.full(shape, given.get(port.name, "a"), np.object_)
@@ -95,6 +96,11 @@ def make_feed(port: Any, given: Mapping[str, str], random: np.random.Generator) 
     if np.issubdtype(dtype, np.floating):
         return random.standard_normal(shape).astype(dtype)
     return random.integers(0, 2 if dtype is np.bool_ else 5, shape).astype(dtype)
+
+
+def make_feed(port: Any, given: Mapping[str, str], random: np.random.Generator) -> np.ndarray:
+    """The same with the extents that were given."""
+    return make_value(port, make_shape(port.name, port.shape, given), given, random)
 
 
 def difference(got: Any, want: Any) -> float:

@@ -44,7 +44,7 @@ import numpy as np
 import onnx
 from model_packages import Entry
 from onnx import TensorProto, helper
-from user_models import TYPES, difference, make_shape
+from user_models import difference, make_shape, make_value
 
 FORMS = ("open", "part", "loop", "checked")
 #: Seconds that one model may take.
@@ -83,18 +83,6 @@ def shape_of(port: Any, extents: Mapping[str, int]) -> list[int]:
         one if isinstance(one, int) else extents[str(one) if one else f"{port.name}.{axis}"]
         for axis, one in enumerate(port.shape)
     ]
-
-
-def make_feed(port: Any, shape: Sequence[int], given: Mapping[str, str], rng: Any) -> np.ndarray:
-    """What the benchmark gives, of another shape."""
-    dtype = TYPES[port.type]
-    if dtype is np.object_:
-        return np.full(shape, given.get(port.name, "a"), np.object_)
-    if port.name in given:
-        return np.full(shape, float(given[port.name])).astype(dtype)
-    if np.issubdtype(dtype, np.floating):
-        return rng.standard_normal(shape).astype(dtype)
-    return rng.integers(0, 2 if dtype is np.bool_ else 5, shape).astype(dtype)
 
 
 def fix(model: onnx.ModelProto, extents: Mapping[str, int]) -> None:
@@ -186,7 +174,7 @@ def _is_refused(peer: Any, model: onnx.ModelProto, path: str, given: Mapping[str
             ports, rng = session.get_inputs(), np.random.default_rng(0)
             bases = symbols_of(ports, given)
             session.run(
-                None, {one.name: make_feed(one, shape_of(one, bases), given, rng) for one in ports}
+                None, {one.name: make_value(one, shape_of(one, bases), given, rng) for one in ports}
             )
         except Exception:  # whatever it is
             return True
@@ -226,7 +214,7 @@ def try_model(path: str, given: Mapping[str, str], form: str, seed: int) -> Iter
         if any(math.prod(shape) > MOST for shape in shapes.values()):
             continue
         feeds = {
-            port.name: make_feed(port, shapes[port.name], given, numbers)
+            port.name: make_value(port, shapes[port.name], given, numbers)
             for port in peer.get_inputs()
         }
         try:
