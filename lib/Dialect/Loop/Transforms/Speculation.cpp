@@ -522,8 +522,9 @@ static bool asksFor(Value trips, Value value, unsigned depth = kDepth) {
          });
 }
 
-/// What `value` is computed from, but for constants, from arguments of blocks
-/// and from what has regions on; none where that is too much to look at.
+/// The arguments of blocks, and results of operations without operands, that
+/// `value` is computed from, but for constants; none where an operation with
+/// regions is among what it is computed from, or that is too much to look at.
 static std::optional<llvm::SmallPtrSet<Value, 8>> findRoots(Value value) {
   constexpr unsigned kMost = 64;
   llvm::SmallPtrSet<Value, 8> roots;
@@ -533,11 +534,11 @@ static std::optional<llvm::SmallPtrSet<Value, 8>> findRoots(Value value) {
     Operation *op = all[k].getDefiningOp();
     if (op && op->hasTrait<OpTrait::ConstantLike>())
       continue;
-    if (!op || op->getNumRegions() != 0 || op->getNumOperands() == 0)
+    if (!op || op->getNumOperands() == 0)
       roots.insert(all[k]);
     else
       all.insert(op->operand_begin(), op->operand_end());
-    if (all.size() > kMost)
+    if ((op && op->getNumRegions() != 0) || all.size() > kMost)
       return std::nullopt;
   }
   return roots;

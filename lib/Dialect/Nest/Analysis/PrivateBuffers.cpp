@@ -137,15 +137,15 @@ bool PrivateBuffer::isCovered(const Way &read, scf::ForOp loop,
   return false;
 }
 
-/// The innermost loop around `read` whose iterations may have memory of their
-/// own: one that is marked as parallel, and writes. What others read all of
-/// their iterations share.
 /// True for a loop whose iterations may have such a buffer each.
 bool PrivateBuffer::isOfIterations(Operation *loop) {
   return isa<scf::ForOp>(loop) && loop->hasAttr(kParallelAttrName) &&
          !loop->isAncestor(alloc);
 }
 
+/// The innermost loop around `read` whose iterations may have memory of their
+/// own: one that is marked as parallel, and writes. What others read all of
+/// their iterations share.
 scf::ForOp PrivateBuffer::findLoop(Operation *read) {
   for (Operation *op = read; (op = op->getParentOp());)
     if (isOfIterations(op) && writingLoops.contains(op))

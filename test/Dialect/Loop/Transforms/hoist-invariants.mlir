@@ -317,3 +317,36 @@ func.func @guarded_before(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: i64) -> tens
   }
   return %r : tensor<?xf32>
 }
+
+// And where a branch gives the number of iterations: nobody looks into it.
+// CHECK-LABEL: func.func @guarded_before_a_branch(
+// CHECK: loop.check guarded
+// CHECK: loop.loop
+// CHECK: arith.mulf
+func.func @guarded_before_a_branch(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: i64, %p: i1) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %nx = tensor.dim %x, %c0 : tensor<?xf32>
+  %ny = tensor.dim %y, %c0 : tensor<?xf32>
+  %equal = arith.cmpi eq, %nx, %ny : index
+  %isNever = arith.cmpi sle, %n, %none : i64
+  %holds = arith.ori %equal, %isNever : i1
+  loop.check guarded %holds, "extents differ"
+  %rest = scf.if %p -> i64 {
+    scf.yield %n : i64
+  } else {
+    scf.yield %one : i64
+  }
+  %r = loop.loop (%i : i64, %c : i1) trips(%rest : i64) carried(%s = %x : tensor<?xf32>) {
+    %e = tensor.empty(%nx) : tensor<?xf32>
+    %b = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%x, %y : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) {
+    ^bb0(%v: f32, %q: f32, %o: f32):
+      %0 = arith.mulf %v, %q : f32
+      linalg.yield %0 : f32
+    } -> tensor<?xf32>
+    loop.yield while(%c : i1) carried(%b : tensor<?xf32>)
+  }
+  return %r : tensor<?xf32>
+}
