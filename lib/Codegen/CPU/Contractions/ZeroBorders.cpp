@@ -54,24 +54,17 @@ struct BufferUse {
 static std::optional<SmallVector<BufferUse>> findUsesBehind(Value buffer,
                                                             Operation *fill) {
   SmallVector<BufferUse> uses;
-  SmallVector<Value> open{buffer};
   Block *block = fill->getBlock();
-  while (!open.empty())
-    for (OpOperand &use : open.pop_back_val().getUses()) {
-      Operation *user = use.getOwner();
-      if (isViewOp(user)) {
-        open.push_back(user->getResult(0));
-        continue;
-      }
-      bool isKnown =
-          isa<linalg::LinalgOp, memref::DimOp, memref::DeallocOp>(user) ||
-          getAccess(user).buffer;
-      if (!isKnown)
-        return std::nullopt;
-      Operation *place = block->findAncestorOpInBlock(*user);
-      if (place && fill->isBeforeInBlock(place))
-        uses.push_back({place, uses.size(), &use});
-    }
+  bool isKnown = allUsesOfViews(buffer, [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    Operation *place = block->findAncestorOpInBlock(*user);
+    if (place && fill->isBeforeInBlock(place))
+      uses.push_back({place, uses.size(), &use});
+    return isa<linalg::LinalgOp, memref::DimOp, memref::DeallocOp>(user) ||
+           getAccess(user).buffer;
+  });
+  if (!isKnown)
+    return std::nullopt;
   llvm::sort(uses, [](const BufferUse &x, const BufferUse &y) {
     return x.place == y.place ? x.number < y.number
                               : x.place->isBeforeInBlock(y.place);

@@ -283,21 +283,15 @@ static bool stopsSearch(Operation *op) {
 /// block.
 SmallVector<BlockCutter::Use> BlockCutter::findUses(memref::AllocOp alloc) {
   SmallVector<Use> uses;
-  SmallVector<Value> open{alloc.getResult()};
-  while (!open.empty())
-    for (OpOperand &use : open.pop_back_val().getUses()) {
-      ++work;
-      Operation *user = use.getOwner();
-      for (Value result : user->getResults())
-        if (getViewSource(result) == use.get())
-          open.push_back(result);
-      if (isViewOp(user) || isa<memref::DeallocOp, memref::DimOp>(user))
-        continue;
-      Operation *op = block.findAncestorOpInBlock(*user);
-      auto found = op ? places.find(op) : places.end();
-      if (found != places.end())
-        uses.push_back({found->second, uses.size(), &use});
-    }
+  (void)allUsesOfViews(alloc.getResult(), [&](OpOperand &use) {
+    ++work;
+    Operation *op = block.findAncestorOpInBlock(*use.getOwner());
+    auto found = op ? places.find(op) : places.end();
+    if (found != places.end() &&
+        !isa<memref::DeallocOp, memref::DimOp>(use.getOwner()))
+      uses.push_back({found->second, uses.size(), &use});
+    return true;
+  });
   llvm::sort(uses, [](const Use &one, const Use &other) {
     return std::pair(one.place, one.number) <
            std::pair(other.place, other.number);

@@ -84,21 +84,25 @@ std::optional<OpFoldResult> loopc::findExtentOfView(memref::DimOp dim) {
   return std::nullopt;
 }
 
-bool loopc::allUsersOfViews(Value buffer,
-                            function_ref<bool(Operation *)> isExpected) {
+bool loopc::allUsesOfViews(Value buffer,
+                           function_ref<bool(OpOperand &)> isExpected) {
   SmallVector<Value> open{buffer};
-  while (!open.empty()) {
-    Value value = open.pop_back_val();
-    for (Operation *user : value.getUsers()) {
+  while (!open.empty())
+    for (OpOperand &use : open.pop_back_val().getUses()) {
       bool isView = false;
-      for (Value result : user->getResults())
-        if (getViewSource(result) == value) {
+      for (Value result : use.getOwner()->getResults())
+        if (getViewSource(result) == use.get()) {
           open.push_back(result);
           isView = true;
         }
-      if (!isView && !isExpected(user))
+      if (!isView && !isExpected(use))
         return false;
     }
-  }
   return true;
+}
+
+bool loopc::allUsersOfViews(Value buffer,
+                            function_ref<bool(Operation *)> isExpected) {
+  return allUsesOfViews(
+      buffer, [&](OpOperand &use) { return isExpected(use.getOwner()); });
 }

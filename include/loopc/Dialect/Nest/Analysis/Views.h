@@ -35,8 +35,12 @@ bool mayBeOneBuffer(mlir::Value one, mlir::Value other);
 /// it.
 std::optional<mlir::OpFoldResult> findExtentOfView(mlir::memref::DimOp dim);
 
-/// True if all operations that use `buffer` or a view of it, and are not views
-/// themselves, satisfy `isExpected`.
+/// True if all uses of `buffer` and of its views satisfy `isExpected`, but for
+/// those by which one makes a view of another. Ends at the first that does not.
+bool allUsesOfViews(mlir::Value buffer,
+                    llvm::function_ref<bool(mlir::OpOperand &)> isExpected);
+
+/// The same of the operations.
 bool allUsersOfViews(mlir::Value buffer,
                      llvm::function_ref<bool(mlir::Operation *)> isExpected);
 
