@@ -5,9 +5,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""The generated parts of docs/Architecture.md, and docs/architecture.svg.
+"""docs/Stages.md, the generated part of docs/Architecture.md, and docs/architecture.svg.
 
-Both are made from what the compiler says of its pipeline (``loopc-opt
+They are made from what the compiler says of its pipeline (``loopc-opt
 --print-pipelines`` and ``--print-passes``) and from the invariants in the
 description of loopc-verify-stage.
 """
@@ -22,6 +22,7 @@ from pathlib import Path
 from repo import read
 
 PAGE = Path("docs/Architecture.md")
+STAGES = Path("docs/Stages.md")
 PICTURE = Path("docs/architecture.svg")
 _VERIFIER = Path("include/loopc/Pipelines/Passes.td")
 
@@ -105,21 +106,19 @@ def read_pipeline(compiler: Path) -> Pipeline:
 
 # ---------------------------------------------------------------- the page
 
-_SOURCES = {"onnx": "ToLoop", "loop": "ToLoop", "linalg": "ToLinalg", "memref": "ToMemRef"}
-_SOURCES |= {"scf": "ToSCF", "llvm": "ToLLVM"}
+_SOURCES = {"linalg": "Linalg", "memref": "MemRef", "scf": "SCF", "llvm": "LLVM"}
 _TARGETS = {"any": "", "cpu": "CPU", "gpu": "GPU"}
-_USES = {"needed": "needed", "same bits": "optional", "rounding": "optional, rounds"}
+_USES = {"needed": "needed", "same bits": "optional", "rounding": "optional, may round"}
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _heading(phase: Phase) -> str:
-    where = _TARGETS[phase.target]
+def _where(phase: Phase) -> str:
+    """The target and the level of optimisation that a phase is for, if not all."""
     level = f"-O{phase.level}" if phase.level else ""
-    tags = ", ".join(filter(None, (where, level)))
-    return f"**{phase.name}**" + (f" ({tags})" if tags else "") + f": {phase.summary}"
+    return ", ".join(filter(None, (_TARGETS[phase.target], level)))
 
 
 def _phase_rows(phase: Phase, uses: dict[str, str]) -> list[str]:
@@ -132,21 +131,59 @@ def _phase_rows(phase: Phase, uses: dict[str, str]) -> list[str]:
     return rows
 
 
-def _stages(pipeline: Pipeline) -> str:
-    """The list of stages, phases and passes."""
+def _invariants_of(pipeline: Pipeline, stage: str) -> list[str]:
+    """What holds at the end of a stage, as a list."""
+    end = pipeline.invariants.get(stage)
+    if end is None:
+        return ["No invariants of its own: operations verify themselves.", ""]
+    source = f"lib/Pipelines/Stages/{_SOURCES[stage]}Stage.cpp"
+    read(Path(source))
+    lines = [f"Invariants at the end of `{stage}`, verified in every compilation (`{source}`):", ""]
+    return [*lines, *(f"- {one}" for one in end.split("; ")), ""]
+
+
+_HEAD = """# Stages and passes
+
+Generated from what `loopc-opt --print-pipelines` and `--print-passes` say. [Architecture.md](Architecture.md) explains the stages; this page has each pass in
+its place. A table is a phase, a C++ function of `lib/Pipelines/To*.cpp` that adds the passes in this order. A phase is for all targets and levels unless its
+heading names some: (CPU, -O1) is for CPUs from -O1 on. The third column says what the place of a pass depends on.
+
+The column *use*: *needed* passes are a part of the lowering. *Optional* ones can be left out by `--disable-pass`, and the results have the same bits; of those
+that *may round* the last bits of floating-point results may be others without them, since sums are then computed in another order or with other
+instructions ([Numerics.md](Numerics.md)). This holds for `canonicalize`, too: with other extents known, later passes choose other tiles.
+
+![The way of a model](architecture.svg)
+
+"""
+
+
+def stages_page(pipeline: Pipeline) -> str:
+    """The page of all passes in their order."""
     lines: list[str] = []
     for stage in pipeline.stages:
         phases = [phase for phase in pipeline.phases if phase.stage == stage]
-        lines += [f"### The stage `{stage}`", ""]
+        lines += [f"## The stage `{stage}`", ""]
         for phase in phases:
-            if phase.is_end:
-                continue
-            lines += [_heading(phase), ""]
-            lines += ["| pass | what it does | why it stands here | use |", "|---|---|---|---|"]
+            where = _where(phase)
+            lines += [f"**{phase.name}**" + (f" ({where})" if where else "") + f": {phase.summary}"]
+            lines += ["", "| pass | what it does | why it stands here | use |", "|---|---|---|---|"]
             lines += [*_phase_rows(phase, pipeline.uses), ""]
-        end = pipeline.invariants.get(stage)
-        holds = f"{end}. Checked always." if end else "types are inferred, as operations verify."
-        lines += [f"At the end of `{stage}`: {holds}", ""]
+        lines += _invariants_of(pipeline, stage)
+    return _HEAD + "\n".join(lines).rstrip() + "\n"
+
+
+def _stages(pipeline: Pipeline) -> str:
+    """The phases of each stage with the names of their passes, and what holds at its end."""
+    lines: list[str] = []
+    for stage in pipeline.stages:
+        phases = [phase for phase in pipeline.phases if phase.stage == stage]
+        lines += [f"### The stage `{stage}`", "", "| phase | for | what it does | passes |"]
+        lines += ["|---|---|---|---|"]
+        for phase in phases:
+            names = ", ".join(f"`{one.name}`" for one in phase.passes)
+            where = _where(phase) or "all"
+            lines += [f"| `{phase.title}` | {where} | {_cell(phase.summary)} | {names} |"]
+        lines += ["", *_invariants_of(pipeline, stage)]
     return "\n".join(lines)
 
 
@@ -157,7 +194,7 @@ def architecture_page(pipeline: Pipeline, page: str) -> str:
         raise ArchitectureError(f"{PAGE}: one '{begin.strip()}' and one '{end.strip()}' expected")
     before, rest = page.split(begin)
     _, after = rest.split(end)
-    return before + begin + "\n" + _stages(pipeline) + "\n" + end + after
+    return before + begin + "\n" + _stages(pipeline) + end + after
 
 
 # ---------------------------------------------------------------- the picture
@@ -289,9 +326,10 @@ def architecture_picture(pipeline: Pipeline) -> str:
 
 
 def architecture_pages(compiler: Path) -> dict[Path, str]:
-    """The page and its picture."""
+    """The pages and their picture."""
     pipeline = read_pipeline(compiler)
     return {
         PAGE: architecture_page(pipeline, read(PAGE)),
+        STAGES: stages_page(pipeline),
         PICTURE: architecture_picture(pipeline),
     }

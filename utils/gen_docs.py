@@ -16,6 +16,7 @@ docs/OpenVINOLayers.md    the rows in lib/Frontend/OpenVINO/*.cpp
 docs/NetworkLayers.md     include/loopc/Frontend/Network/*.def
 python/loopc/_network_*   the same
 docs/Architecture.md      what the compiler says of its pipeline (in part)
+docs/Stages.md            the same, with each pass in its place
 docs/architecture.svg     the same
 ========================  ====================================================
 

@@ -21,78 +21,82 @@ using namespace loopc;
 void loopc::populateGrowth(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
       createLiftGrowth(),
-      "before kernels are chosen: a loop that makes room for itself cannot be "
-      "one, its iterations between two growths can");
+      "before kernels are selected: a loop that reallocates cannot be a "
+      "kernel, its iterations between two reallocations can");
 }
 
 void loopc::populateKernelInvariants(PassAdder manager,
                                      const PipelineOptions &) {
-  manager.nest<func::FuncOp>().addPass(
-      createLoopHoistInvariants(),
-      "what each iteration would make anew: addresses of weights");
+  manager.nest<func::FuncOp>().addPass(createLoopHoistInvariants(),
+                                       "hoists addresses of weights");
 }
 
 void loopc::populateKernelSelection(PassAdder manager,
                                     const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createFoldKernelViews(),
-                    "what follows sees which rows an iteration writes");
+  functions.addPass(
+      createFoldKernelViews(),
+      "the passes behind see which elements of a buffer an iteration writes");
   functions.addPass(createHoistAllocations(),
                     "a loop that allocates cannot be a kernel");
-  functions.addPass(createSplitSums(),
-                    "of loops that can be kernels now: each block would go "
-                    "through a whole sum");
-  functions.addPass(createMakeSingleIterationNests(),
-                    "what the host would compute of results of kernels makes "
-                    "it wait");
+  functions.addPass(
+      createSplitSums(),
+      "after allocations are hoisted: a sum beside a nest is cut into parts, "
+      "since each block would otherwise compute all of it");
+  functions.addPass(
+      createMakeSingleIterationNests(),
+      "what the host computes from results of kernels would make it wait");
   functions.addPass(createFuseNests(),
-                    "fewer launches; with the nests of the pass before, and "
-                    "before any is chosen");
-  functions.addPass(createSplitLibraryProducts(),
-                    "what fusing has left of products that the library may "
-                    "compute");
+                    "fewer launches; takes the nests of the pass above too, "
+                    "and runs before any is selected");
+  functions.addPass(
+      createSplitLibraryProducts(),
+      "contractions that the library may compute, which fusion has left alone");
   functions.addPass(createNestRetractUnproved(),
-                    "nests are as they stay: what the passes above have made "
-                    "is proved, too, before threads share it");
-  functions.addPass(createSelectKernels(),
-                    "what is left is worth a launch, or belongs to what is");
-  functions.addPass(createPlaceBuffers(), "who touches a buffer is known");
+                    "the passes above rewrite nests and set marks: each is "
+                    "proved, or retracted, before threads rely on it");
+  functions.addPass(
+      createSelectKernels(),
+      "nests are final; the cost model decides which are worth a launch");
+  functions.addPass(createPlaceBuffers(),
+                    "which kernels use a buffer is known");
 }
 
 void loopc::populateKernels(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
       createPromoteAccumulators(),
-      "fewer accesses that a kernel would have to wait for");
-  manager.addPass(createOutlineKernels(),
-                  "captures are final: all that a region touches is where the "
-                  "GPU reaches it");
+      "before kernels are outlined; removes loads and stores in reductions");
+  manager.addPass(
+      createOutlineKernels(),
+      "what a region captures is final, and lies where the GPU can reach it");
   manager.addPass(createSliceKernelLoops(),
-                  "on code for one thread, in which dependences can be seen");
-  manager.addPass(createProveKernelMarks(),
-                  "nests in kernels are as they stay until threads share them");
+                  "the kernel is code for one thread still, on which "
+                  "dependence analysis works");
+  manager.addPass(
+      createProveKernelMarks(),
+      "nests in kernels are final until work is distributed to threads");
   manager.addPass(createMakeLoopGraphs(),
-                  "of loops that are left as they were");
+                  "takes loops that the pass above could not slice");
   manager.addPass(createDistributeKernels(),
-                  "what stays a kernel is for many threads");
+                  "what is still a kernel gets many threads");
   manager.addPass(createLaunchKernels(),
-                  "a grid depends on how the work is dealt out");
+                  "the grid depends on how the work was distributed");
   manager.nest<func::FuncOp>().addPass(createInsertWaits(),
-                                       "all that is begun on the GPU is there");
+                                       "all launches and copies exist");
 }
 
 void loopc::populateKernelsToLLVM(PassAdder manager, const PipelineOptions &) {
   PassAdder kernels = manager.nest<gpu::GPUModuleOp>();
   kernels.addPass(createLowerKernels(),
-                  "behind branches: a check that fails leaves the kernel");
-  kernels.addPass(createConvertGpuOpsToNVVMOps(),
-                  "kernels have GPU code of their own, which the conversions "
-                  "for the host behind do not know");
-  addCleanup(kernels, "casts between index and i64");
+                  "after branches: a check that fails returns from the kernel");
+  kernels.addPass(
+      createConvertGpuOpsToNVVMOps(),
+      "the conversions for the host do not know the operations of kernels");
+  addCleanup(kernels, "folds casts between index and i64");
   kernels.addPass(createReconcileUnrealizedCastsPass(),
-                  "a kernel is in LLVM's dialect altogether");
+                  "kernels are in LLVM's dialect");
   manager.addPass(createConvertLaunchesToLLVM(),
-                  "kernels have their final arguments; what is left is the "
-                  "host's");
+                  "kernels have their final arguments");
 }
 
 void loopc::registerKernelPipeline() {

@@ -22,14 +22,14 @@ using namespace loopc;
 
 void loopc::populateViews(PassAdder manager, const PipelineOptions &) {
   manager.addPass(createExpandViews({.onlyCollapsed = true}),
-                  "before accesses are lowered: one through a collapsed view "
-                  "would divide to find its element");
+                  "before accesses are lowered: an access through a collapsed "
+                  "view would need a division");
 }
 
 void loopc::populateViewsOnGPU(PassAdder manager, const PipelineOptions &) {
   manager.addPass(memref::createFoldMemRefAliasOpsPass(),
-                  "kernels are given buffers, and dependences are seen where "
-                  "accesses are of buffers");
+                  "kernels get buffers as arguments, and dependence analysis "
+                  "needs accesses of buffers, not of views");
 }
 
 void loopc::populateEntryPoint(PassAdder manager,
@@ -37,97 +37,97 @@ void loopc::populateEntryPoint(PassAdder manager,
   if (options.gpu.chip.empty())
     manager.nest<func::FuncOp>().addPass(
         createPlaceOutputs(),
-        "no pass moves or shares buffers any more; results are still there. "
-        "Those of a GPU are copied to the caller's memory");
+        "no later pass moves or shares buffers, and the function still returns "
+        "its results. Only for CPUs: a GPU's results are copied to the "
+        "caller's memory");
   manager.addPass(createMakeEntryPoint(),
-                  "ports are buffers; leaves one signature, and the run as the "
-                  "argument that the runtime's functions want");
-  manager.addPass(createExternalizeWeights(),
-                  "behind all that looks into constants: what stays of them is "
-                  "an address");
+                  "inputs and outputs are buffers. Leaves one signature for "
+                  "all models, and the run's context as an argument, which the "
+                  "runtime's functions need");
+  manager.addPass(
+      createExternalizeWeights(),
+      "after all passes that read constants: only their addresses are left");
   bool inSections = options.optLevel > 0 && options.gpu.chip.empty();
   if (inSections)
     manager.addPass(createCpuCutSections({.anywhere = true}),
-                    "all code of nests is there, and passes up to threads look "
-                    "at no two nests together");
+                    "the passes up to threads look at one nest at a time, and "
+                    "run on the sections in parallel");
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createExpandViews(),
-                    "all views, those of the entry too, become descriptors and "
-                    "arithmetic");
-  addCleanup(functions, "arithmetic of views, which is known in most cases");
-  functions.addPass(createLowerBufferCopies(),
-                    "copies of what turned out to be strided views");
-  functions.addPass(createConvertLinalgToNests(),
-                    "what the pass before has made of copies");
+                    "all views, also those of the entry point, become "
+                    "descriptors and arithmetic");
+  addCleanup(functions, "folds the arithmetic of views");
+  functions.addPass(
+      createLowerBufferCopies(),
+      "copies that turned out to be strided, for a moment as linalg");
+  functions.addPass(createConvertLinalgToNests(), "lowers these copies");
   functions.addPass(createLowerTransfers(),
-                    "vectors that go to elements apart from one another, while "
-                    "there are still loops to make");
+                    "transfers of vectors of several axes become loops, before "
+                    "loops become branches");
   if (inSections)
     manager.addPass(createCpuJoinSections(),
-                    "threads are a matter of the whole function");
+                    "threads are decided for the whole function");
 }
 
 void loopc::populateThreads(PassAdder manager, const PipelineOptions &options) {
-  manager.addPass(createParallelizeNests(
-                      {.compact = options.optLevel == 1 || options.quickCode}),
-                  "nests are final and their marks are proved; before they "
-                  "become functions, of which it makes its own");
+  manager.addPass(
+      createParallelizeNests(
+          {.compact = options.optLevel == 1 || options.quickCode}),
+      "nests are final. It proves again what it relies on. Before nests are "
+      "outlined, since it outlines the bodies that threads run");
 }
 
 void loopc::populateProfile(PassAdder manager, const PipelineOptions &options) {
   if (options.profile)
     manager.addPass(createProfileParts(),
-                    "nests are shared by threads, or are not: what the run's "
-                    "own thread does is in one function");
+                    "it is decided what runs on threads, and the code of the "
+                    "calling thread is still one function");
 }
 
 void loopc::populateFunctions(PassAdder manager,
                               const PipelineOptions &options) {
-  manager.addPass(
-      createOutlineNests(),
-      "no pass rewrites nests any more; LLVM takes the square of the "
-      "loops of a function");
-  manager.addPass(createDivideBlocks(), "of what is left between the nests");
+  manager.addPass(createOutlineNests(),
+                  "no later pass rewrites nests. Some of LLVM's passes need "
+                  "time quadratic in the number of loops of a function");
+  manager.addPass(createDivideBlocks(),
+                  "takes straight code that is left between the nests");
   manager.addPass(createExpandMath(),
-                  "behind the choice of functions, which counts elementary "
-                  "functions and not what they become; leaves arithmetic of "
-                  "vectors");
+                  "after outlining, whose cost model counts elementary "
+                  "functions and not their polynomials");
   // Side by side from here on; kernels are in a module of their own.
   PassAdder functions =
       options.gpu.chip.empty() ? manager.nest<func::FuncOp>() : manager;
-  functions.addPass(createLowerAffinePass(),
-                    "all that reads maps of accesses is done");
+  functions.addPass(createLowerAffinePass(), "no later pass reads affine maps");
   functions.addPass(createLowerVectors(),
-                    "behind the last pass that makes vectors; leaves those "
-                    "that the LLVM dialect has an operation for");
-  functions.addPass(createBranchesBackwards(),
-                    "no pass wants loops any more; conversions to LLVM want "
-                    "branches");
+                    "after the last pass that makes vectors. Leaves operations "
+                    "that the LLVM dialect has");
+  functions.addPass(
+      createBranchesBackwards(),
+      "no later pass needs loops; the conversions to LLVM need branches");
 }
 
 void loopc::populateLLVMDialect(PassAdder manager,
                                 const PipelineOptions &options) {
-  manager.addPass(createConvertLoopRuntimeToLLVM(),
-                  "behind branches: a check that fails returns from the "
-                  "function; before memref is lowered, whose allocations are "
-                  "the run's");
+  manager.addPass(
+      createConvertLoopRuntimeToLLVM(),
+      "after branches: a check that fails returns from the function. Before "
+      "memref is lowered: its allocations are calls of the runtime");
   manager.addPass(createConvertDialectsToLLVM(),
-                  "all dialects that are left, at once: each conversion goes "
-                  "through the whole module. Of math there is what "
-                  "loopc-expand-math has left: functions that LLVM has");
+                  "all dialects that are left in one conversion, which visits "
+                  "the module once");
   PassAdder functions = manager.nest<LLVM::LLVMFuncOp>();
   // To find equal blocks, or dead ones, takes longer than LLVM's work on them,
   // and a second round finds next to nothing.
   functions.addPass(createCanonicalizerOf("llvm"),
-                    "descriptors that are taken apart where they were made");
-  functions.addPass(createEliminateCommon(),
-                    "less for LLVM to read, and nests that are equal look it");
+                    "folds descriptors that are built and taken apart");
+  functions.addPass(
+      createEliminateCommon(),
+      "less for LLVM to read, and equal functions become textually equal");
   PassAdder all = options.gpu.chip.empty() ? functions : manager;
   all.addPass(createReconcileUnrealizedCastsPass(),
-              "casts between conversions have met their counterparts");
-  manager.addPass(
-      createShareNests(),
-      "functions are final: those that are equal are compiled once");
+              "casts of the conversions cancel out");
+  manager.addPass(createShareNests(),
+                  "functions are final; equal ones are compiled once");
 }
 
 void loopc::populateLLVMEnd(PassAdder manager, const PipelineOptions &) {

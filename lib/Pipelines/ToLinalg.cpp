@@ -33,74 +33,79 @@ void loopc::populateTarget(PassAdder manager, const PipelineOptions &options) {
                        .libdevice = options.gpu.hasLibdevice,
                        .loops = getName(options.gpu.loops).str(),
                        .cublas = getName(options.gpu.cublas).str()}),
-      "before all passes whose code depends on the target, so that "
-      "they agree on it");
+      "before all passes whose code depends on the target: they read one "
+      "attribute");
 }
 
 void loopc::populateONNXToLinalg(PassAdder manager,
                                  const PipelineOptions &options) {
   bool forVectors = options.optLevel > 0 && options.gpu.chip.empty();
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createONNXSwitchOnRank(),
-                    "the lowerings of operators want operands of a known rank: "
-                    "a node gets views of such, where its types have none");
+  functions.addPass(
+      createONNXSwitchOnRank(),
+      "the lowerings need operands of known rank. A node on values of unknown "
+      "rank is compiled for a small known rank that the operator allows, on "
+      "reshaped views, or once for each rank, with a switch at run time");
   functions.addPass(createConvertONNXToLinalg({.channelsLast = forVectors,
                                                .dotProducts = forVectors}),
-                    "types and ranks are known; leaves linalg, and arith and "
-                    "math on tensors, in loops and branches that stay");
+                    "types and ranks are known. Leaves linalg, arith and math "
+                    "on tensors; loops and branches stay");
   functions.addPass(createLoopLowerScan(),
-                    "from here on there is one kind of loop");
-  functions.addPass(createONNXLowerUnranked(),
-                    "no node is left that reads a tensor of unknown rank, only "
-                    "loops, branches and the function's border do");
+                    "all later passes know one loop operation, loop.loop");
+  functions.addPass(
+      createONNXLowerUnranked(),
+      "no node reads a tensor of unknown rank any more; only loops, branches "
+      "and the function's arguments and results have such types");
 }
 
 void loopc::populateFourierOnGPU(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
       createTensorExpandFourier(),
-      "the lowering leaves transforms whole, which only the host can call the "
-      "runtime for; their passes are elementwise, and fused with the rest");
+      "the lowering leaves a Fourier transform as one operation, which only "
+      "the host can compute, by a call of the runtime; as elementwise steps it "
+      "is fused into kernels");
 }
 
 void loopc::populateScalars(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createConvertElementwiseToLinalgPass(),
-                    "arithmetic on tensors, of lowerings and of loops written "
-                    "by hand, becomes linalg.generic as all else is");
+                    "arith and math on tensors become linalg.generic, so that "
+                    "later passes see one form");
   functions.addPass(createLoopScalarize(),
-                    "all bodies are linalg; leaves trip counts, conditions and "
+                    "bodies are linalg. Leaves trip counts, conditions and "
                     "carried values of one element as scalars");
-  addCleanup(functions, "scalars go through tensors of one element no more: "
-                        "conditions are comparisons that can be read");
+  addCleanup(functions, "removes tensors of one element, so that a condition "
+                        "is a comparison of scalars");
 }
 
 void loopc::populateTripCounts(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
-      createLoopCountTrips(),
-      "wants conditions as comparisons of scalars; all that comes behind knows "
-      "the trips of more loops when they begin");
+      createLoopCountTrips(), "conditions are comparisons of scalars now; "
+                              "later passes profit from known trip counts");
 }
 
 void loopc::populateSlices(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createLoopLowerSlices(),
-                    "behind the trip counts, by which it checks the extents "
-                    "once; leaves tensor.extract_slice, which all passes read");
+  functions.addPass(
+      createLoopLowerSlices(),
+      "after trip counts are known: it checks once, before the loop, that "
+      "there are as many slices. Leaves tensor.extract_slice");
   functions.addPass(createLoopHoistDims(),
-                    "extents of carried values are read outside of loops, so "
-                    "that what follows from them is invariant");
+                    "dimensions that are computed from the inits before the "
+                    "loop make what depends on them loop-invariant");
   functions.addPass(createLoopFoldBounds(),
-                    "slices have their offsets and extents, trip counts are "
-                    "known; leaves fewer extents that a run has to compare");
-  addCleanup(functions, "folds extents that are known now into types");
+                    "offsets of slices and trip counts are known now; leaves "
+                    "fewer dimensions that must be compared at run time");
+  addCleanup(functions, "folds dimensions that are known now into types");
 }
 
 void loopc::populateVersions(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createLoopVersionShapes(),
-                    "extents are outside of loops, where the test is made; "
-                    "before all that asks whether extents are equal");
-  addCleanup(functions, "in the new version comparisons of extents are known");
+  functions.addPass(
+      createLoopVersionShapes(),
+      "dimensions are computed before the loop, where the test of the version "
+      "is; before all passes that ask whether two dimensions are equal");
+  addCleanup(functions, "in the new version comparisons of dimensions fold");
 }
 
 void loopc::populateWeights(PassAdder manager, const PipelineOptions &options) {
@@ -110,60 +115,59 @@ void loopc::populateWeights(PassAdder manager, const PipelineOptions &options) {
       createTensorNarrowWeights(
           {.type = options.weights,
            .wide = options.optLevel == 0 || !options.gpu.chip.empty()}),
-      "products are linalg; from here on weights are as in a model that stores "
-      "them in few bits");
+      "contractions are linalg; later passes see what a model with weights of "
+      "fewer bits would have");
 }
 
 void loopc::populateLayouts(PassAdder manager, const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(
-      createTensorChooseLayouts(),
-      "before constants are folded and operations are fused: it moves "
-      "transposes, which both then take up");
-  functions.addPass(
-      createTensorSinkExpansions(),
-      "transposes of weights have their place; leaves them as constants, which "
-      "are then folded, or behind what moves their elements");
+  functions.addPass(createTensorChooseLayouts(),
+                    "before constants are folded and operations are fused, "
+                    "since both remove the transposes that it moves");
+  functions.addPass(createTensorSinkExpansions(),
+                    "weights have their final layout. A conversion (Cast, "
+                    "DequantizeLinear) of a weight is folded by the next "
+                    "phase, or it is moved behind the operations that only "
+                    "move elements, towards the contraction that reads it");
   if (options.optLevel >= 2)
-    functions.addPass(
-        createTensorVersionExtents(),
-        "orders of axes are chosen for one version; before all fusions, which "
-        "end at branches");
+    functions.addPass(createTensorVersionExtents(),
+                      "layouts are chosen once, for both versions; before all "
+                      "fusions, which stop at branches");
 }
 
 void loopc::populateInvariants(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(
-      createTensorFoldConstants(),
-      "with their final order of axes; what is constant then need "
-      "not be moved out of loops");
+  functions.addPass(createTensorFoldConstants(),
+                    "constants have their final layout; what is constant need "
+                    "not be hoisted");
   functions.addPass(createLoopHoistInvariants(),
-                    "extents are outside already, and what depends on them "
-                    "alone follows; before loops are fused or cut");
+                    "dimensions are hoisted already, and what depends on them "
+                    "follows; before loops are fused or distributed");
   functions.addPass(createLoopHoistDims(),
-                    "extents that only follow from what has been hoisted");
+                    "dimensions that follow from what was just hoisted");
   functions.addPass(createLoopFoldBounds(),
-                    "slices of carried values, whose extents are known now");
+                    "slices of carried values whose dimensions are known now");
   functions.addPass(createLoopHoistChecks(),
-                    "wants extents outside of loops; a body without checks may "
-                    "be fused, and run in vectors");
-  addCleanup(functions, "bodies have no copies of what was hoisted, so that "
-                        "loops can be compared");
+                    "dimensions are hoisted; a body without checks can be "
+                    "fused and vectorized");
+  addCleanup(functions, "removes duplicates of what was hoisted, so that the "
+                        "fusion of loops sees equal operands as equal");
   functions.addPass(createLoopFuseLoops(),
-                    "before collected values have places: what one loop "
-                    "collects for another alone is not collected");
+                    "before scan outputs get their storage: one that only the "
+                    "next loop reads needs none");
   functions.addPass(createLoopCollectAppended(),
-                    "lists that are only appended to become collected values, "
-                    "before these get their places");
+                    "sequences that are only appended to become scan outputs, "
+                    "before these get their storage");
 }
 
 void loopc::populateRecurrences(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createLoopDistributeStages(),
-                    "behind the fusion of loops, which would undo it; leaves "
-                    "products between recurrences for loop-batch-slices");
+  functions.addPass(
+      createLoopDistributeStages(),
+      "after the fusion of loops, which would undo it. Leaves contractions "
+      "between the recurrences for loop-batch-slices");
   functions.addPass(createCanonicalizer(),
-                    "each loop carries and computes what it reads alone");
+                    "removes from each loop what only the other one needs");
 }
 
 void loopc::populateCollected(PassAdder manager,
@@ -171,92 +175,99 @@ void loopc::populateCollected(PassAdder manager,
   PassAdder functions = manager.nest<func::FuncOp>();
   if (options.gpu.chip.empty())
     functions.addPass(createTensorExpandRepeats(),
-                      "extents that are equal are known to be; before "
-                      "elementwise operations are fused, which then reads what "
-                      "was repeated where it is. Kernels read copies as well");
-  functions.addPass(createLoopCollectInPlace(),
-                    "loops are final but for their bodies; leaves insertions "
-                    "into a carried tensor, which bufferize without copies");
-  addCleanup(functions, "folds the extents of the places");
+                      "equal dimensions are known to be equal; before "
+                      "elementwise fusion, which then reads the original. Only "
+                      "for CPUs: a kernel reads the copy as fast");
+  functions.addPass(
+      createLoopCollectInPlace(),
+      "loops are final except for their bodies. Leaves tensor.insert_slice "
+      "into a carried tensor, which bufferizes without a copy");
+  addCleanup(functions, "folds dimensions and offsets of these insertions");
 }
 
 void loopc::populateFusion(PassAdder manager, const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createLoopBatchSlices(),
-                    "before operations are fused, while products stand alone; "
-                    "takes them out of loops, for all iterations at once");
+  functions.addPass(
+      createLoopBatchSlices(),
+      "before elementwise fusion, while contractions stand alone; computes "
+      "them before the loop for all iterations at once");
   if (options.gpu.chip.empty())
     functions.addPass(createTensorScaleSubnormals(),
-                      "constants are folded and products stand alone; what it "
-                      "multiplies is then fused. A GPU needs no more time for "
-                      "subnormal numbers");
-  functions.addPass(createTensorFuseElementwise(),
-                    "all tensor code has its final place; leaves one "
-                    "linalg.generic for what goes through memory once");
+                      "constants are folded and contractions stand alone; its "
+                      "scaling is then fused. Only for CPUs: GPUs compute "
+                      "subnormal numbers at full speed");
+  functions.addPass(
+      createTensorFuseElementwise(),
+      "no pass moves tensor operations any more. Leaves one linalg.generic for "
+      "what can be computed in one pass over memory");
   functions.addPass(createTensorWidenFactors(),
-                    "wants to see who reads a factor: fusing has left the "
-                    "roundings to 16 bits that stay in memory");
+                    "fusion is done, so that it sees which roundings to 16 "
+                    "bits are stored to memory");
   if (options.gpu.chip.empty())
     functions.addPass(createTensorTabulateBytes(),
-                      "functions of bytes are one operation, from what is read "
-                      "to what is stored; kernels compute faster than they "
-                      "look up");
-  functions.addPass(
-      createLoopGrowInPlace(),
-      "behind fusing, which would take a view of a buffer with room for an "
-      "operand like any other");
+                      "a function of one byte is one fused operation now. Only "
+                      "for CPUs: GPUs compute faster than they look up");
+  functions.addPass(createLoopGrowInPlace(),
+                    "after elementwise fusion, which would fuse a view of the "
+                    "part of the buffer that is in use as any other operand");
 }
 
 void loopc::populateFusionOnGPU(PassAdder manager, const PipelineOptions &) {
-  addCleanup(manager, "what loop-grow-in-place leaves of extents and views; "
-                      "for a CPU the next phase does it");
+  addCleanup(manager, "dimensions and views that loop-grow-in-place leaves; "
+                      "for CPUs the next phase does it");
 }
 
 void loopc::populateInterchanges(PassAdder manager, const PipelineOptions &) {
   PassAdder functions = manager.nest<func::FuncOp>();
-  functions.addPass(createCpuInterchangeElements(),
-                    "bodies are fused, so that it sees whether all of one is "
-                    "element by element; takes whole loops away from the rest");
+  functions.addPass(
+      createCpuInterchangeElements(),
+      "bodies are fused, so that it sees whether a whole body is elementwise. "
+      "Takes whole loops; the passes behind do not see them");
   functions.addPass(createLoopMergeLengths(),
-                    "behind loop-grow-in-place, which gives each buffer a "
-                    "length; no part of a loop could check that they agree");
-  functions.addPass(createCpuInterchangeBatches(),
-                    "of the loops that are left, those of several heads; "
-                    "before products are packed, which then are of one head");
-  addCleanup(manager, "products are seen without what the tiles left behind");
+                    "after loop-grow-in-place, which gives each buffer a "
+                    "length of its own; before the next pass, whose loops over "
+                    "batches could not compare these lengths");
+  functions.addPass(
+      createCpuInterchangeBatches(),
+      "loops whose carried values have a batch axis (attention heads), if the "
+      "pass above did not take them; before packing, since contractions are "
+      "then of one element of the batch");
+  addCleanup(
+      manager,
+      "removes what the interchanges leave, so that contractions are seen");
 }
 
 void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
-  manager.nest<func::FuncOp>().addPass(
-      createCpuReduceColumns(),
-      "all loops have their final bodies; before products are packed, whose "
-      "columns it chooses");
+  manager.nest<func::FuncOp>().addPass(createCpuReduceColumns(),
+                                       "loops have their final bodies; before "
+                                       "packing, whose column axis it chooses");
   manager.addPass(createCpuPackContractions(),
-                  "products have their final operands; leaves panels in maps, "
-                  "and packing where a loop does not repeat it");
+                  "contractions have their final operands. Leaves operands in "
+                  "panels of the tile's width, packed at compile time "
+                  "(constants) or outside of loops");
   PassAdder bodies = manager.nest<func::FuncOp>();
   bodies.addPass(createCpuKeepInRegisters(),
-                 "behind packing, which wants linalg: what is left of small "
-                 "tensors becomes vectors");
+                 "after packing, which needs linalg; makes vectors of the "
+                 "small tensors that are left");
   bodies.addPass(createLoopUnrollSmall(),
-                 "counts the operations of bodies that are vectors already");
-  addCleanup(manager, "numbers of iterations are constants now");
+                 "its cost model counts vector operations, which exist now");
+  addCleanup(manager, "induction variables of unrolled loops are constants");
   PassAdder rows = manager.nest<func::FuncOp>();
   rows.addPass(createCpuFuseReductions(),
-               "last of all fusions: an operation with rows and their "
-               "sums is none that others know");
+               "last of the fusions: no other pass knows an operation that "
+               "yields rows and their reductions");
   rows.addPass(createLoopHoistInvariants(),
-               "packing and unrolling have made what loops do not change");
+               "packing and unrolling leave loop-invariant operations");
   rows.addPass(createTensorVersionBroadcasts(),
-               "behind all fusions: what takes a copy takes a branch no "
-               "better");
-  addCleanup(manager, "transposes that were packed through, constants that "
-                      "nobody reads now");
+               "after all fusions: it turns a copy into a branch, and fusion "
+               "crosses neither");
+  addCleanup(manager, "removes transposes that packing has absorbed, and "
+                      "constants without users");
 }
 
 void loopc::populateLinalgEnd(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
-      createRetractPacked(),
-      "what has been packed, here or in the text, has its final source");
+      createRetractPacked(), "operands that are marked as packed, by passes or "
+                             "in hand-written IR, have their final definition");
   addVerifier(manager, Stage::Linalg);
 }

@@ -16,11 +16,11 @@ using namespace loopc;
 void loopc::populateInference(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
       onnx::createONNXInferTypes(),
-      "front ends leave types that are hints; what every pass from here on "
-      "reads follows from the values");
+      "importers only leave hints of types; all later passes read types that "
+      "are inferred from the values");
 }
 
 void loopc::populateCanonicalLoops(PassAdder manager, const PipelineOptions &) {
-  addCleanup(manager, "what is dead or constant in the model need not be "
-                      "lowered, and may be all that has an unknown rank");
+  addCleanup(manager, "dead and constant nodes need not be lowered, and they "
+                      "may be the only ones of unknown rank");
 }

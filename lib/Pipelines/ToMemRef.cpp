@@ -15,46 +15,49 @@ using namespace loopc;
 
 void loopc::populateBuffers(PassAdder manager, const PipelineOptions &options) {
   manager.addPass(createMarkInputsReadOnly(),
-                  "bufferization would write into what the caller owns");
+                  "else bufferization would write into the caller's memory");
   if (options.optLevel > 0)
     manager.nest<func::FuncOp>().addPass(
         createBufferWriteCarried(),
-        "behind the last cleanup on tensors, which would join results that are "
-        "equal");
+        "after the last CSE on tensors, which would merge the two stores of a "
+        "value that is carried and also a scan output");
   manager.nest<func::FuncOp>().addPass(
       createBufferPrivatizeEmpty(),
-      "equal places for results were made one, which would have to be copied");
+      "CSE has merged tensor.empty operations; a shared one would cost a copy");
   manager.addPass(createBufferizeEliminateEmpty(),
-                  "each place has one user: a result is computed where it is "
-                  "inserted");
-  manager.addPass(createBufferizeTensors(),
-                  "tensors are as they shall be in memory; leaves buffers "
-                  "without owners");
-  manager.addPass(createBufferResolveDroppedAxes(),
-                  "bufferized views may leave out another axis than the "
-                  "tensor's did; before canonicalization folds them");
-  addCleanup(manager, "casts and copies of bufferization");
+                  "each tensor.empty has one user now, and can be replaced by "
+                  "the slice that the result is inserted into");
+  manager.addPass(
+      createBufferizeTensors(),
+      "tensors have their final layout. Leaves buffers that nobody frees yet");
+  manager.addPass(
+      createBufferResolveDroppedAxes(),
+      "a bufferized subview may drop another unit dimension than the tensor's "
+      "slice did; before canonicalization, which folds such views");
+  addCleanup(manager, "removes casts and copies of bufferization");
 }
 
 void loopc::populateOwnership(PassAdder manager,
                               const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createLoopLowerCollected(),
-                    "rows of an unknown number become a carried buffer, before "
-                    "anybody asks who owns what is carried");
+                    "a scan output of unknown length becomes a carried buffer, "
+                    "before the ownership of carried buffers is decided");
   functions.addPass(createCanonicalizer(),
-                    "carried values that are not changed leave the loop");
+                    "removes carried values that no iteration changes");
   functions.addPass(createBufferPlaceDeallocations(),
-                    "all buffers are there; leaves exactly one owner for each "
-                    "on every path");
+                    "all allocations exist. Leaves exactly one owner of each "
+                    "buffer on every path");
   BufferAssignStorageOptions storage;
   storage.straight = options.optLevel > 0 && options.gpu.chip.empty();
   functions.addPass(createBufferAssignStorage(storage),
-                    "where a buffer ends is known; leaves carried buffers that "
-                    "take turns, and no allocation in loops of fixed shapes");
-  functions.addPass(createCanonicalizer(),
-                    "flags and copies of owners that are known, and extents of "
-                    "what is allocated before the loop now");
+                    "lifetimes are known. Leaves carried buffers that are "
+                    "updated in place or double-buffered, and no allocation in "
+                    "loops whose shapes do not change");
+  functions.addPass(
+      createCanonicalizer(),
+      "removes ownership flags and copies that are not needed, and folds "
+      "dimensions of buffers that are allocated before the loop now");
 }
 
 void loopc::populateMemRefEnd(PassAdder manager, const PipelineOptions &) {

@@ -18,81 +18,81 @@ using namespace loopc;
 
 void loopc::populateCopies(PassAdder manager, const PipelineOptions &options) {
   if (options.optLevel > 0 && options.gpu.chip.empty())
-    manager.addPass(createBufferStoreBooleans(),
-                    "who owns buffers is settled, so that none has another "
-                    "type than the one it is handed on as; before vectors");
+    manager.addPass(
+        createBufferStoreBooleans(),
+        "after ownership is decided: a buffer and the carried value that takes "
+        "it over must have one element type; before vectorization");
   manager.nest<func::FuncOp>().addPass(
       createLowerBufferCopies(),
-      "before vectors are made: a copy with strides is an operation of linalg "
-      "like others");
+      "before vectorization: a strided copy becomes a linalg operation, which "
+      "is then vectorized");
 }
 
 void loopc::populateVectors(PassAdder manager, const PipelineOptions &options) {
   manager.nest<func::FuncOp>().addPass(
       createCpuTileChains(),
-      "what an iteration of a loop allocates is hoisted where "
-      "it can be; operations are linalg still");
+      "allocations are hoisted, and operations are still linalg");
   manager.addPass(createCpuCutSections(),
-                  "passes from here on make most of the code; chains, which "
-                  "have several products, are one already");
+                  "the passes behind make most of the code, and run on the "
+                  "sections in parallel; chains of contractions, which must "
+                  "not be cut, are one operation already");
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(
       createCpuVectorizeContractions(
           {.compact = options.optLevel == 1, .inOrder = options.quickCode}),
-      "takes sums of products, convolutions too, and what follows "
-      "them in registers, before others take it apart");
-  functions.addPass(createCpuVectorizeRows(),
-                    "takes the rest that is worth vectors of our own; what it "
-                    "leaves LLVM makes vectors of");
+      "before the passes that lower linalg otherwise: takes contractions, "
+      "convolutions too, with their epilogues");
+  functions.addPass(
+      createCpuVectorizeRows(),
+      "after contractions: vectorizes what LLVM would not vectorize as well; "
+      "the rest is left to LLVM's vectorizers");
 }
 
 void loopc::populateNests(PassAdder manager, const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createConvertLinalgToNests(),
-                    "all that no pass before has taken; leaves loops that say "
-                    "whether their iterations are independent");
+                    "lowers what no pass has taken. Marks the loops over "
+                    "parallel dimensions");
   functions.addPass(
       createConvertLoopToSCF({.markIterations = options.profile}),
-      "nothing that knows loop.loop comes behind it, and bodies "
-      "are nests already, so that tight ones are polled in strips");
+      "no later pass knows loop.loop. Bodies are loop nests already, so that "
+      "short ones poll for cancellation once in many iterations");
   functions.addPass(createEliminateCommon(),
-                    "extents and places of elements are there many times; "
-                    "before canonicalization, which goes through all of them");
+                    "dimensions and indices are computed many times; before "
+                    "canonicalization, which has less to visit then");
   functions.addPass(createCanonicalizer(),
-                    "loops of one iteration, carried values that do not "
-                    "change, indices that are known");
+                    "folds loops of one iteration, carried values that do not "
+                    "change, and known indices");
 }
 
 void loopc::populateShortRecurrences(PassAdder manager,
                                      const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(
       createNestShortenRecurrences(),
-      "numbers that loops carry are values, and bodies are there as they stay");
+      "carried scalars are SSA values, and bodies are final");
 }
 
 void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
   manager.addPass(createCpuJoinSections(),
-                  "nests of all sections may become one");
+                  "the fusion of nests looks at the whole function");
   manager.nest<func::FuncOp>().addPass(
       createNestFuseOutermost(),
-      "wants nests whose bounds are equal as values: behind the cleanup");
+      "after cleanup, so that equal bounds are one SSA value");
   manager.nest<func::FuncOp>().addPass(createNestFuseStrips(),
-                                       "within the nests that are one now");
+                                       "after nests are fused, within these");
   manager.nest<func::FuncOp>().addPass(
-      createNestMakeSections(),
-      "nests that are fused are one; what a loop holds is as it stays");
+      createNestMakeSections(), "after fusion: no later pass moves nests");
 }
 
 void loopc::populateIndependence(PassAdder manager,
                                  const PipelineOptions &options) {
   PassAdder functions = manager.nest<func::FuncOp>();
   if (options.optLevel > 0 && options.gpu.chip.empty())
-    functions.addPass(
-        createNestMarkIndependent(),
-        "the bodies of loops of the model are nests as they stay");
-  functions.addPass(
-      createNestRetractUnproved(),
-      "last of the passes that rewrite nests: marks that are left are proved");
+    functions.addPass(createNestMarkIndependent(),
+                      "bodies of the model's loops are final");
+  functions.addPass(createNestRetractUnproved(),
+                    "last of the passes of this stage that rewrite nests: all "
+                    "marks that stay are proved");
 }
 
 void loopc::populateSCFEnd(PassAdder manager, const PipelineOptions &) {
@@ -105,6 +105,5 @@ void loopc::populateAccessChecks(PassAdder manager,
   if (options.checkAccesses)
     manager.addPass(
         createCheckAccesses(),
-        "all accesses are there: what comes later makes none of its "
-        "own but copies of whole buffers");
+        "all accesses exist; later passes only add copies of whole buffers");
 }

@@ -13,7 +13,7 @@ include "mlir/Pass/PassBase.td"
 
 def BufferizeEliminateEmpty
     : Pass<"loopc-eliminate-empty-tensors", "::mlir::ModuleOp"> {
-  let summary = "compute what is inserted where it is inserted";
+  let summary = "compute results directly in the slice they are inserted into";
   let description = [{
     MLIR's `eliminate-empty-tensors`, with an analysis that takes time about
     linear in the size of functions (`lib/Bufferize/InPlaceAnalysis.cpp`).
@@ -26,7 +26,7 @@ def BufferizeEliminateEmpty
 }
 
 def BufferizeTensors : Pass<"loopc-bufferize", "::mlir::ModuleOp"> {
-  let summary = "tensors become buffers";
+  let summary = "replace tensors by buffers (One-Shot Bufferize)";
   let description = [{
     MLIR's `one-shot-bufferize` of whole functions, whose buffers have no
     layouts and may be yielded by loops, with the same analysis.
@@ -37,7 +37,7 @@ def BufferizeTensors : Pass<"loopc-bufferize", "::mlir::ModuleOp"> {
 
 def MarkInputsReadOnly
     : Pass<"loopc-mark-inputs-read-only", "::mlir::ModuleOp"> {
-  let summary = "mark the arguments of functions as not writable";
+  let summary = "mark function arguments as not writable for bufferization";
   let description = [{
     A run never writes into its inputs: bufferization copies what it would have
     to change.
@@ -76,7 +76,8 @@ def BufferPrivatizeEmpty
 }
 
 def BufferWriteCarried : Pass<"buffer-write-carried", "::mlir::func::FuncOp"> {
-  let summary = "write what is carried and collected to both places";
+  let summary = "store what is both carried and a scan output twice, without a "
+                "copy";
   let description = [{
     A value that an iteration hands to the next one and stores in a row of what
     the loop collects would be computed in the row, and copied from there to the
@@ -100,7 +101,7 @@ def BufferWriteCarried : Pass<"buffer-write-carried", "::mlir::func::FuncOp"> {
 }
 
 def BufferResolveDroppedAxes : Pass<"buffer-resolve-dropped-axes"> {
-  let summary = "say of each view which axes it leaves out";
+  let summary = "make explicit which unit dimensions a subview drops";
   let description = [{
     Where the strides are not known, and another axis has the extent 1 as well,
     MLIR's passes may take another axis of a `memref.subview` for the one that
@@ -113,7 +114,7 @@ def BufferResolveDroppedAxes : Pass<"buffer-resolve-dropped-axes"> {
 
 def BufferPlaceDeallocations
     : Pass<"buffer-place-deallocations", "::mlir::func::FuncOp"> {
-  let summary = "settle who owns each buffer and free it after its last use";
+  let summary = "decide who owns each buffer, and free it after its last use";
   let description = [{
     Ownership is static: a loop owns its carried buffers, the last use of a
     buffer moves it where an owner is wanted (a loop's init, a yield, a
@@ -132,7 +133,8 @@ def BufferPlaceDeallocations
 }
 
 def BufferAssignStorage : Pass<"buffer-assign-storage", "::mlir::func::FuncOp"> {
-  let summary = "no allocation in loops whose shapes do not change";
+  let summary = "update carried buffers in place or double-buffer them; hoist "
+                "allocations";
   let description = [{
     A buffer, also of branches, that lives within one iteration and whose size
     does not change is allocated once, before the loop, unless an iteration has
@@ -155,7 +157,7 @@ def BufferAssignStorage : Pass<"buffer-assign-storage", "::mlir::func::FuncOp"> 
 }
 
 def LowerBufferCopies : Pass<"loopc-lower-buffer-copies"> {
-  let summary = "make strided copies of buffers loops";
+  let summary = "lower strided copies of buffers to linalg";
   let description = [{
     `memref.copy` between buffers without gaps stays (a memcpy); others become
     `linalg.generic`.
@@ -165,7 +167,7 @@ def LowerBufferCopies : Pass<"loopc-lower-buffer-copies"> {
 
 def BufferStoreBooleans
     : Pass<"buffer-store-booleans", "::mlir::ModuleOp"> {
-  let summary = "make buffers of truth values buffers of bytes";
+  let summary = "store i1 buffers as bytes";
   let description = [{
     Elements of type i1 take a byte each in memory, but lie in vectors as bits.
     As `i8` they are copied, combined and stored in vectors like other elements;

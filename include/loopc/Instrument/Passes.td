@@ -14,7 +14,7 @@
 include "mlir/Pass/PassBase.td"
 
 def CheckAccesses : Pass<"loopc-check-accesses", "::mlir::ModuleOp"> {
-  let summary = "check every access to a buffer against its extents at run time";
+  let summary = "check the bounds of every access at run time";
   let description = [{
     Puts a `loop.check` in front of everything that reads, writes or describes a
     buffer, so that code that would reach beyond one ends the run with an error

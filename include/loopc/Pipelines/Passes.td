@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
-  let summary = "say what code is made for";
+  let summary = "set the target attribute of the module";
   let description = [{
     Sets `loopc.target` of the module, a `#loopc.target` (docs/Dialects/Loopc.md),
     which the passes read whose code depends on the target. What the module had
@@ -60,7 +60,7 @@ def SetTarget : Pass<"loopc-set-target", "::mlir::ModuleOp"> {
 }
 
 def BranchesBackwards : Pass<"loopc-branches-backwards"> {
-  let summary = "lower structured control flow to branches, the last first";
+  let summary = "lower structured control flow to branches, in reverse order";
   let description = [{
     MLIR's `convert-scf-to-cf`. Each operation that becomes branches moves what
     stands behind it in its block into a new one: with the first one first that
@@ -71,7 +71,7 @@ def BranchesBackwards : Pass<"loopc-branches-backwards"> {
 }
 
 def EliminateCommon : Pass<"loopc-eliminate-common"> {
-  let summary = "make one of equal operations";
+  let summary = "CSE, also of equal ports of loop.loop";
   let description = [{
     MLIR's CSE, which hashes operations without their regions, and compares each
     of many branches on one condition with all others: from `min-branches` on
@@ -106,7 +106,7 @@ def EliminateCommon : Pass<"loopc-eliminate-common"> {
 }
 
 def RetractPacked : Pass<"loopc-retract-packed", "::mlir::func::FuncOp"> {
-  let summary = "operands are packed where that is proved";
+  let summary = "prove, or retract, marks of packed operands";
   let description = [{
     `loopc.packed` says of an operand that it is whole panels, with zeros behind
     the elements that there are; code that is made of it reads these. Here it is
@@ -132,20 +132,20 @@ def RetractPacked : Pass<"loopc-retract-packed", "::mlir::func::FuncOp"> {
 }
 
 def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
-  let summary = "check what holds at the end of a stage";
+  let summary = "verify the invariants of a stage";
   let description = [{
-    The last pass of each stage of the pipeline. It changes nothing: where an
-    invariant of the stage does not hold, which is a fault of the compiler, it
-    says so where it is, and the compilation ends. It runs MLIR's verifier, too,
-    which the pass manager leaves out between passes where code is made. At the
-    end of any stage no operation that is in no block uses a value.
+    The last pass of each stage from `linalg` on. It changes nothing. An
+    invariant that does not hold is a fault of the compiler: the pass reports the
+    operation, and the compilation ends. It also runs MLIR's verifier, which the
+    pass manager does not run between passes where code is made. At the end of
+    any stage no detached operation (one in no block) uses a value.
 
     | stage | what holds at its end |
     |---|---|
-    | `linalg` | no operation and no type of the `onnx` dialect, and no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no slices; trip counts, conditions and lengths are scalars; an operand that is said to be packed (`loopc.packed`) is panels with zeros behind its elements |
-    | `memref` | no tensors; each buffer and each list has exactly one owner on every path until it ends, once, and nobody uses it behind that; nothing writes to inputs and constants; loops collect nothing; nothing is allocated in a loop that is marked `loopc.fixed_storage` |
-    | `scf` | no operation of the `linalg` dialect and no `loop.loop`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what an iteration reads of a buffer that is marked `loopc.private` is proved to lie in what the same iteration has written |
-    | `llvm` | operations of the LLVM dialect, and of NVVM in a `gpu.module`; a function without a body is one of the runtime, with the type that the runtime's header gives it, or of libm (in a `gpu.module`: of libdevice, or CUDA's) |
+    | `linalg` | no operation and no type of the `onnx` dialect, and no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no scan inputs (slices are `tensor.extract_slice`); trip counts, conditions and lengths are scalars; an operand that is marked `loopc.packed` is panels with zeros behind its elements |
+    | `memref` | no tensors; each buffer and each list has exactly one owner on every path, is freed once, and is not used after that (but for functions beyond the limits of the analysis, which `--remarks` counts); nothing writes to inputs and constants; loops have no scan outputs; a loop that is marked `loopc.fixed_storage` allocates nothing |
+    | `scf` | no operation of the `linalg` dialect and no `loop.loop`; no function that is marked `loopc.section`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what an iteration reads of a buffer that is marked `loopc.private` is proved to be written by the same iteration |
+    | `llvm` | operations of the LLVM dialect, and of NVVM in a `gpu.module`; a function without a body is one of the runtime, with the type of the runtime's header, or of libm (in a `gpu.module`: of libdevice, or CUDA's); a function that is marked `loopc.outlined` is internal; a function that is marked `loopc.nest` calls no function of the runtime |
 
     ```mlir
     // loopc-opt --loopc-verify-stage=stage=linalg

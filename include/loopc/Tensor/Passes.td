@@ -13,7 +13,7 @@ include "mlir/Pass/PassBase.td"
 
 def TensorExpandFourier
     : Pass<"tensor-expand-fourier", "::mlir::func::FuncOp"> {
-  let summary = "compute Fourier transforms element by element";
+  let summary = "lower Fourier transforms to elementwise operations";
   let description = [{
     A `rt.fourier` of a tensor becomes passes that each compute a tensor of
     complex numbers from the one before, an element by itself: on a GPU they are
@@ -38,7 +38,7 @@ def TensorExpandFourier
 
 def TensorExpandRepeats
     : Pass<"tensor-expand-repeats", "::mlir::func::FuncOp"> {
-  let summary = "do not copy what several products read";
+  let summary = "read repeated operands of contractions without a copy";
   let description = [{
     Where several heads of attention share keys and values, models repeat these
     for each head (Unsqueeze, Expand, Reshape). The axis of heads becomes two, in
@@ -64,7 +64,7 @@ def TensorExpandRepeats
 
 def TensorFuseElementwise
     : Pass<"tensor-fuse-elementwise", "::mlir::func::FuncOp"> {
-  let summary = "make elementwise operations one loop over registers";
+  let summary = "fuse elementwise operations";
   let description = [{
     Elementwise producers are fused into consumers (reductions, too, that read
     each element once, in order) where nobody else needs them or where they are
@@ -114,7 +114,7 @@ def TensorFuseElementwise
 
 def TensorWidenFactors
     : Pass<"tensor-widen-factors", "::mlir::func::FuncOp"> {
-  let summary = "do not round factors of a sum of products to 16 bits";
+  let summary = "skip roundings to 16 bits of factors in contractions";
   let description = [{
     A tensor of f16 or bf16 whose elements were computed in f32, and whose one
     reader multiplies and sums them in f32, becomes a tensor of f32:
@@ -141,7 +141,7 @@ def TensorWidenFactors
 
 def TensorTabulateBytes
     : Pass<"tensor-tabulate-bytes", "::mlir::func::FuncOp"> {
-  let summary = "look up functions of a byte that are a byte";
+  let summary = "replace functions of one byte by table lookups";
   let description = [{
     An elementwise operation with elementary functions that makes a byte of a
     byte, and of what is the same for all elements, is computed for each of the
@@ -189,7 +189,8 @@ def TensorVersionBroadcasts
 
 def TensorVersionExtents
     : Pass<"tensor-version-extents", "::mlir::func::FuncOp"> {
-  let summary = "a version of elementwise operations for extents that agree";
+  let summary = "version elementwise operations for dimensions that are equal "
+                "at run time";
   let description = [{
     Of extents that nothing says to be equal each elementwise operation gives
     others, as its operands broadcast, and what reads its result asks for them in
@@ -224,7 +225,7 @@ def TensorVersionExtents
 
 def TensorScaleSubnormals
     : Pass<"tensor-scale-subnormals", "::mlir::func::FuncOp"> {
-  let summary = "multiply with subnormal weights as with normal ones";
+  let summary = "scale subnormal weights, to compute with normal numbers";
   let description = [{
     Training with a decay leaves channels all of whose weights are next to
     nothing, and subnormal. Processors take some hundred cycles for a product
@@ -247,7 +248,7 @@ def TensorScaleSubnormals
 
 def TensorChooseLayouts
     : Pass<"tensor-choose-layouts", "::mlir::func::FuncOp"> {
-  let summary = "order the axes of tensors so that few are transposed";
+  let summary = "choose the order of axes so that few tensors are transposed";
   let description = [{
     Values of rank 3 and more that are computed from one another element by
     element, window by window or as slices share one order of axes in memory.
@@ -275,7 +276,7 @@ def TensorChooseLayouts
 
 def TensorNarrowWeights
     : Pass<"tensor-narrow-weights", "::mlir::func::FuncOp"> {
-  let summary = "round constant f32 weights of products to fewer bits";
+  let summary = "round constant f32 weights of contractions to fewer bits";
   let description = [{
     With `--weights`: constants of f32 that a product of matrices sums up, of
     more than 16 KiB, become constants of `type` behind an expansion, as if the
@@ -313,7 +314,8 @@ def TensorNarrowWeights
 
 def TensorSinkExpansions
     : Pass<"tensor-sink-expansions", "::mlir::func::FuncOp"> {
-  let summary = "expand weights where they are read, or when compiling";
+  let summary = "fold conversions of weights, or sink them to where weights "
+                "are read";
   let description = [{
     Weights that are stored as f16, bf16 or small integers are floats only
     behind a Cast or a DequantizeLinear: a `linalg.generic` of constants alone,
@@ -342,7 +344,7 @@ def TensorSinkExpansions
 
 def TensorFoldConstants
     : Pass<"tensor-fold-constants", "::mlir::func::FuncOp"> {
-  let summary = "constants that are put together of parts of constants";
+  let summary = "fold operations on constant tensors";
   let description = [{
     Slices of constants that are inserted behind one another (as exporters write
     the gates of recurrent cells in another order) become one constant. Large

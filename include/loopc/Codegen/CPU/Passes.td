@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
-  let summary = "sections of a large block become functions for a while";
+  let summary = "outline sections of a large block, for passes in parallel";
   let description = [{
     Passes work on functions side by side, and a model is one. A block of a
     function, or of a branch, with much code becomes calls of functions, each
@@ -68,7 +68,7 @@ def CpuFuseReductions : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {
 
 def CpuInterchangeBatches
     : Pass<"cpu-interchange-batches", "::mlir::func::FuncOp"> {
-  let summary = "run all iterations of an independent part while a cache holds it";
+  let summary = "interchange a loop with its batch axis";
   let description = [{
     A loop that carries matrices of several heads or batches, none of which
     depends on another's in any iteration, becomes a loop over them with the
@@ -108,7 +108,7 @@ def CpuInterchangeBatches
 
 def CpuInterchangeElements
     : Pass<"cpu-interchange-elements", "::mlir::func::FuncOp"> {
-  let summary = "run all iterations of a tile of elements in registers";
+  let summary = "interchange a loop with tiles of elements in registers";
   let description = [{
     A loop whose body computes each element of what it carries from the same
     element of the iteration before becomes loops over tiles of elements, and
@@ -160,7 +160,7 @@ def CpuInterchangeElements
 }
 
 def CpuJoinSections : Pass<"cpu-join-sections", "::mlir::ModuleOp"> {
-  let summary = "sections go back to their functions";
+  let summary = "inline the sections of cpu-cut-sections again";
   let description = [{
     What `cpu-cut-sections` has made functions of takes the place of the calls.
     The values that a section was handed replace what stood for them. Constants
@@ -172,7 +172,7 @@ def CpuJoinSections : Pass<"cpu-join-sections", "::mlir::ModuleOp"> {
 
 def CpuKeepInRegisters
     : Pass<"cpu-keep-in-registers", "::mlir::func::FuncOp"> {
-  let summary = "small tensors of loop bodies live in vector registers";
+  let summary = "keep small carried tensors in vector registers";
   let description = [{
     Elementwise operations and reductions of a loop's body whose tensors have
     few elements, all known here, become operations on vectors; broadcasts and
@@ -199,7 +199,7 @@ def CpuKeepInRegisters
 
 def CpuPackContractions
     : Pass<"cpu-pack-contractions", "::mlir::ModuleOp"> {
-  let summary = "bring operands of matrix products into panels, once";
+  let summary = "pack operands of contractions into panels, once";
   let description = [{
     The operand whose rows become vectors (the weights, most often) is copied
     into panels as wide as the registers that sum it up, behind one another as
@@ -219,7 +219,7 @@ def CpuPackContractions
 
 def CpuReduceColumns
     : Pass<"cpu-reduce-columns", "::mlir::func::FuncOp"> {
-  let summary = "short rows that are only reduced lie as columns";
+  let summary = "transpose short rows that are only reduced";
   let description = [{
     A tensor of many short rows (64 and more, of 32 elements at most) that a
     sum computes and that is only reduced, each row to numbers, is computed with its last
@@ -245,7 +245,7 @@ def CpuReduceColumns
 
 def CpuTileChains
     : Pass<"cpu-tile-chains", "::mlir::func::FuncOp"> {
-  let summary = "products, and what reduces the rows between them, by tiles of rows";
+  let summary = "tile chains of contractions and row reductions by rows";
   let description = [{
     A product, reductions of its rows and a product that sums the rows up (the
     scores of attention, softmax, the product with the values) become one nest
@@ -275,7 +275,7 @@ def CpuTileChains
 
 def CpuVectorizeContractions
     : Pass<"cpu-vectorize-contractions", "::mlir::func::FuncOp"> {
-  let summary = "matrix products in registers";
+  let summary = "vectorize contractions and their epilogues";
   let description = [{
     After bufferization: sums of products become loops over tiles whose sums
     stay in vector registers for all of the summation. Where neighbours of the
@@ -307,7 +307,7 @@ def CpuVectorizeContractions
 }
 
 def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
-  let summary = "print how nests will be computed";
+  let summary = "print how contractions, rows and copies will be vectorized";
   let description = [{
     Prints a line for each sum of products on buffers that
     cpu-vectorize-contractions computes by tiles of vectors, for windows whose
@@ -362,7 +362,7 @@ def PrintPlans : Pass<"loopc-print-plans", "::mlir::ModuleOp"> {
 
 def CpuVectorizeRows
     : Pass<"cpu-vectorize-rows", "::mlir::func::FuncOp"> {
-  let summary = "elementwise operations that broadcast, in masked vectors";
+  let summary = "vectorize elementwise operations with broadcasts, with masks";
   let description = [{
     After bufferization: an operation over several axes that reads some
     operands with fewer of them, or reduces the last one, becomes a loop over

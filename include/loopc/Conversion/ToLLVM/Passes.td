@@ -12,7 +12,8 @@
 include "mlir/Pass/PassBase.td"
 
 def MakeEntryPoint : Pass<"loopc-make-entry-point", "::mlir::ModuleOp"> {
-  let summary = "give the model's function the signature that the runtime calls";
+  let summary = "give the model's function the signature that the runtime "
+                "calls";
   let description = [{
     `main` on memrefs becomes `loopc_entry(run, inputs, outputs) -> i32`, whose
     first argument is a `!rt.run` and the others pointers to descriptors; its
@@ -82,7 +83,7 @@ def ExternalizeWeights
 }
 
 def ExpandViews : Pass<"loopc-expand-views"> {
-  let summary = "lower memref.expand_shape with several run-time extents";
+  let summary = "lower memref.expand_shape with several dynamic dimensions";
   let description = [{
     Each becomes a `memref.reinterpret_cast` with the sizes of its output shape.
     Then the patterns of expand-strided-metadata are applied where they match.
@@ -116,7 +117,7 @@ def LowerTransfers : Pass<"loopc-lower-transfers"> {
 }
 
 def LowerVectors : Pass<"loopc-lower-vectors"> {
-  let summary = "lower vectors to what the LLVM dialect has";
+  let summary = "lower vector operations to what the LLVM dialect has";
   let description = [{
     The patterns that MLIR's convert-vector-to-llvm applies before it converts,
     applied where there is a vector: masks become comparisons, vectors of
@@ -137,7 +138,7 @@ def LowerVectors : Pass<"loopc-lower-vectors"> {
 
 def ConvertDialectsToLLVM
     : Pass<"convert-dialects-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "convert all dialects that are left to LLVM's, at once";
+  let summary = "convert all remaining dialects to the LLVM dialect at once";
   let description = [{
     What MLIR's convert-to-llvm does, in the way that takes least time: operations
     are replaced at once, as no pattern is ever taken back, and a call finds its
@@ -162,7 +163,8 @@ def ConvertDialectsToLLVM
 }
 
 def ExpandMath : Pass<"loopc-expand-math", "::mlir::ModuleOp"> {
-  let summary = "polynomials for elementary functions, libm for the rest";
+  let summary = "lower elementary functions to polynomials, or to calls of "
+                "libm";
   let description = [{
     The numeric contract (docs/Numerics.md) allows 5 ulp: polynomial tanh, exp, erf,
     log, log1p, expm1, atan, asin and acos of f32, and of vectors sin, cos and

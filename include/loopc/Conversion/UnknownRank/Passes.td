@@ -12,7 +12,7 @@
 include "mlir/Pass/PassBase.td"
 
 def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
-  let summary = "compile nodes on values whose rank is known at run time only";
+  let summary = "compile nodes on values whose rank is known only at run time";
   let description = [{
     A node with an operand `tensor<*xT>`, or with a result whose rank follows
     from values (Squeeze without axes, Reshape to a shape of unknown length),
@@ -45,7 +45,7 @@ def ONNXSwitchOnRank : Pass<"onnx-switch-on-rank", "::mlir::func::FuncOp"> {
 
 def ONNXLowerUnranked
     : Pass<"onnx-lower-unranked", "::mlir::func::FuncOp"> {
-  let summary = "make tensors of unknown rank pairs of elements and shape";
+  let summary = "lower tensors of unknown rank to pairs of elements and shape";
   let description = [{
     Behind convert-onnx-to-linalg only casts, branches, loops and the function's
     border have values `tensor<*xT>`: each becomes `tensor<?xT>`, its elements in

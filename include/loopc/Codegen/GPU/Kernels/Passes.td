@@ -18,7 +18,7 @@ include "mlir/Pass/PassBase.td"
 //===----------------------------------------------------------------------===//
 
 def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
-  let summary = "make a kernel of each device.region, for one thread";
+  let summary = "outline each device.region as a kernel for one thread";
   let description = [{
     The region's loop becomes the body of a `gpu.func`, as code that one thread
     could run: copies are nests, and nests over the same elements are one. What
@@ -52,7 +52,8 @@ def OutlineKernels : Pass<"loopc-outline-kernels", "::mlir::ModuleOp"> {
 }
 
 def SliceKernelLoops : Pass<"loopc-slice-kernel-loops", "::mlir::ModuleOp"> {
-  let summary = "threads, or blocks, go through a loop by themselves";
+  let summary = "let threads or blocks run a sequential loop on their own "
+                "slices of the data";
   let description = [{
     The loop of a kernel whose nests touch what it writes at their own element
     alone goes inside of them. One that falls into slices along some axes gets a
@@ -78,7 +79,7 @@ def SliceKernelLoops : Pass<"loopc-slice-kernel-loops", "::mlir::ModuleOp"> {
 }
 
 def ProveKernelMarks : Pass<"loopc-prove-kernel-marks", "::mlir::ModuleOp"> {
-  let summary = "prove what kernels say of their loops";
+  let summary = "prove, or retract, marks of parallel loops in kernels";
   let description = [{
     A loop in a kernel that is marked `loopc.parallel` is put to the dependence
     test that `nest-retract-unproved` uses, and the mark is taken back where that
@@ -104,7 +105,7 @@ def ProveKernelMarks : Pass<"loopc-prove-kernel-marks", "::mlir::ModuleOp"> {
 }
 
 def MakeLoopGraphs : Pass<"loopc-make-loop-graphs", "::mlir::ModuleOp"> {
-  let summary = "loops become graphs of kernels";
+  let summary = "run loops as CUDA graphs";
   let description = [{
     The kernel of a sequential loop is cut: a kernel for each nest, those for the
     scalars between them, and conditions (`device.graph`). So where the user
@@ -131,7 +132,7 @@ def MakeLoopGraphs : Pass<"loopc-make-loop-graphs", "::mlir::ModuleOp"> {
 }
 
 def DistributeKernels : Pass<"loopc-distribute-kernels", "::mlir::ModuleOp"> {
-  let summary = "deal the work of kernels out to the threads of a grid";
+  let summary = "distribute the work of kernels to the threads of a grid";
   let description = [{
     Code for one thread becomes code for all: each thread computes the scalars
     and takes the branches, and the threads share the elements of a nest. Products
@@ -187,7 +188,7 @@ def LaunchKernels : Pass<"loopc-launch-kernels", "::mlir::ModuleOp"> {
 }
 
 def InsertWaits : Pass<"loopc-insert-waits", "::mlir::func::FuncOp"> {
-  let summary = "the host waits before it touches what kernels may touch";
+  let summary = "let the host wait before it uses what kernels may use";
   let description = [{
     A `device.wait` in front of what reads or writes memory that both reach,
     where something was begun on the GPU since the host last waited; and at the
@@ -230,7 +231,7 @@ def LowerKernels : Pass<"loopc-lower-kernels", "::mlir::gpu::GPUModuleOp"> {
 
 def ConvertLaunchesToLLVM
     : Pass<"convert-launches-to-llvm", "::mlir::ModuleOp"> {
-  let summary = "lower launches and memory of the GPU to calls of loopc_rt_cuda";
+  let summary = "lower launches and GPU memory to calls of loopc_rt_cuda";
   let description = [{
     After scf-to-cf: `gpu.launch_func`, `gpu.alloc`, `gpu.dealloc`,
     `gpu.memcpy`, `device.view`, `device.result` and

@@ -19,7 +19,7 @@ include "mlir/Pass/PassBase.td"
 //===----------------------------------------------------------------------===//
 
 def LiftGrowth : Pass<"loopc-lift-growth", "::mlir::func::FuncOp"> {
-  let summary = "grow buffers between runs of many iterations";
+  let summary = "reallocate growing buffers between groups of iterations";
   let description = [{
     A loop whose body makes a buffer larger where it is full (`loopc.cold`)
     becomes two: the outer one makes room, the inner one iterates while there is
@@ -42,7 +42,7 @@ def LiftGrowth : Pass<"loopc-lift-growth", "::mlir::func::FuncOp"> {
 
 def FoldKernelViews
     : Pass<"loopc-fold-kernel-views", "::mlir::func::FuncOp"> {
-  let summary = "elements of views become elements of whole buffers";
+  let summary = "fold accesses of views into accesses of buffers";
   let description = [{
     Loads and stores of a `memref.reinterpret_cast` that takes rows of a buffer
     are of the buffer itself: an iteration that writes a row says which one. An
@@ -98,7 +98,7 @@ def HoistAllocations
 }
 
 def SplitSums : Pass<"loopc-split-sums", "::mlir::func::FuncOp"> {
-  let summary = "long sums beside nests become nests of parts";
+  let summary = "split long sums into nests of partial sums";
   let description = [{
     In a loop that can be a kernel each block would go through all of a sum that
     no nest computes, as the norm of a vector. A long one becomes a nest, whose
@@ -123,7 +123,7 @@ def SplitSums : Pass<"loopc-split-sums", "::mlir::func::FuncOp"> {
 }
 
 def MakeSingleIterationNests : Pass<"loopc-make-single-iteration-nests", "::mlir::func::FuncOp"> {
-  let summary = "sums and scalars between nests become nests of one iteration";
+  let summary = "wrap scalar code between nests into nests of one iteration";
   let description = [{
     What the host would compute between kernels, of what they wrote: sums that
     stand alone, stores of scalars, checks of all elements. Each becomes a nest
@@ -149,7 +149,7 @@ def MakeSingleIterationNests : Pass<"loopc-make-single-iteration-nests", "::mlir
 }
 
 def FuseNests : Pass<"loopc-fuse-nests", "::mlir::func::FuncOp"> {
-  let summary = "nests over the same elements that follow one another are one";
+  let summary = "fuse adjacent nests over the same iteration space";
   let description = [{
     Where each of them reads of the others' memory its own element alone. Values
     are handed on in registers, and memory that nobody reads then is not written.
@@ -170,7 +170,7 @@ def FuseNests : Pass<"loopc-fuse-nests", "::mlir::func::FuncOp"> {
 
 def SplitLibraryProducts
     : Pass<"loopc-split-library-products", "::mlir::func::FuncOp"> {
-  let summary = "products of matrices that cuBLAS may compute stand alone";
+  let summary = "isolate contractions that cuBLAS may compute";
   let description = [{
     A nest that would be such a product but for what is computed of its factors,
     or of its sums, becomes several: factors and sums go through memory.
@@ -223,7 +223,7 @@ def SelectKernels : Pass<"loopc-select-kernels", "::mlir::func::FuncOp"> {
 }
 
 def PlaceBuffers : Pass<"loopc-place-buffers", "::mlir::func::FuncOp"> {
-  let summary = "memory that kernels touch lies where they reach it";
+  let summary = "choose the memory of buffers that kernels use";
   let description = [{
     Buffers that only a `device.region` touches are `gpu.alloc`, those that the
     host touches, too, `gpu.alloc host_shared`; inputs and weights are read
@@ -248,7 +248,7 @@ def PlaceBuffers : Pass<"loopc-place-buffers", "::mlir::func::FuncOp"> {
 
 def PromoteAccumulators
     : Pass<"loopc-promote-accumulators", "::mlir::func::FuncOp"> {
-  let summary = "sums in a device.region are in registers";
+  let summary = "keep sums of a device.region in registers";
   let description = [{
     An element that every iteration of a sequential loop in a `device.region`
     reads and writes at one place becomes a value that the loop carries.

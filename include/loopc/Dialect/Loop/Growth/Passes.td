@@ -13,7 +13,7 @@ include "mlir/Pass/PassBase.td"
 
 def LoopCollectAppended
     : Pass<"loop-collect-appended", "::mlir::func::FuncOp"> {
-  let summary = "collect what is only appended to a sequence";
+  let summary = "make sequences that are only appended to scan outputs";
   let description = [{
     A carried sequence that begins empty and to which every iteration appends
     one tensor, whose shape no iteration changes, becomes a collected value:
@@ -43,7 +43,7 @@ def LoopCollectAppended
 }
 
 def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
-  let summary = "write collected values into their final place";
+  let summary = "write scan outputs to their final place";
   let description = [{
     Where the trips and the shape of a collected value are known when the loop
     begins, the value is inserted into a carried tensor of the final shape, so
@@ -58,7 +58,7 @@ def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
 }
 
 def LoopGrowInPlace : Pass<"loop-grow-in-place", "::mlir::func::FuncOp"> {
-  let summary = "let values that grow by concatenation live in larger buffers";
+  let summary = "keep tensors that grow by concatenation in larger buffers";
   let description = [{
     A carried value that each iteration, a branch or a loop in it puts something
     before or behind, along one axis, or takes something off (queues, stacks,
@@ -92,7 +92,7 @@ def LoopGrowInPlace : Pass<"loop-grow-in-place", "::mlir::func::FuncOp"> {
 }
 
 def LoopMergeLengths : Pass<"loop-merge-lengths", "::mlir::func::FuncOp"> {
-  let summary = "make one of the lengths of buffers that grow together";
+  let summary = "merge the equal lengths of buffers that grow together";
   let description = [{
     Each value that grows in a loop has its own length once
     `loop-grow-in-place` has given it a buffer with room. Where two values grow
@@ -119,7 +119,7 @@ def LoopMergeLengths : Pass<"loop-merge-lengths", "::mlir::func::FuncOp"> {
 }
 
 def LoopLowerCollected : Pass<"loop-lower-collected", "::mlir::func::FuncOp"> {
-  let summary = "collect values of unknown number in buffers that grow";
+  let summary = "collect scan outputs of unknown length in growing buffers";
   let description = [{
     After bufferization: `loop.reserve` becomes a test and an allocation. A
     collected value becomes a carried flat buffer with capacity, doubled when it

@@ -25,7 +25,7 @@ def LoopLowerScan : Pass<"loop-lower-scan", "::mlir::func::FuncOp"> {
 }
 
 def LoopLowerSlices : Pass<"loop-lower-slices", "::mlir::func::FuncOp"> {
-  let summary = "read slices from captured values";
+  let summary = "lower scan inputs to tensor.extract_slice of captured tensors";
   let description = [{
     A slice becomes a `tensor.extract_slice` of its value, which the body
     captures (`loop_slice`): a view, no copy. Reading past the extent is an
@@ -38,7 +38,7 @@ def LoopLowerSlices : Pass<"loop-lower-slices", "::mlir::func::FuncOp"> {
 }
 
 def LoopScalarize : Pass<"loop-scalarize", "::mlir::func::FuncOp"> {
-  let summary = "make one-element loop values scalars";
+  let summary = "make carried tensors of one element scalars";
   let description = [{
     Trip counts, conditions, iteration numbers and all carried and collected
     values that are tensors of one element become scalars, which stay in
@@ -59,7 +59,7 @@ def LoopScalarize : Pass<"loop-scalarize", "::mlir::func::FuncOp"> {
 }
 
 def LoopHoistDims : Pass<"loop-hoist-dims", "::mlir::func::FuncOp"> {
-  let summary = "take dimensions that iterations do not change from the inits";
+  let summary = "hoist dimensions of carried tensors that no iteration changes";
   let description = [{
     A dimension of a carried value that is the same in every iteration is read
     from the init, outside of the loop: what is computed from it can be hoisted.
@@ -69,7 +69,7 @@ def LoopHoistDims : Pass<"loop-hoist-dims", "::mlir::func::FuncOp"> {
 }
 
 def LoopFoldBounds : Pass<"loop-fold-bounds", "::mlir::func::FuncOp"> {
-  let summary = "fold what bounds of iteration numbers decide";
+  let summary = "fold what follows from bounds of induction variables";
   let description = [{
     Minima, maxima, remainders and comparisons are folded that bounds of
     iteration numbers and extents decide: an iteration number is at least 0, and
@@ -93,7 +93,7 @@ def LoopFoldBounds : Pass<"loop-fold-bounds", "::mlir::func::FuncOp"> {
 }
 
 def LoopVersionShapes : Pass<"loop-version-shapes", "::mlir::func::FuncOp"> {
-  let summary = "a version of a loop for extents that agree";
+  let summary = "version loops for dimensions that are equal at run time";
   let description = [{
     Where only the run tells whether extents are equal, broadcasting needs
     branches, and a carried value may change its shape. Such a loop gets a
@@ -130,7 +130,7 @@ def LoopVersionShapes : Pass<"loop-version-shapes", "::mlir::func::FuncOp"> {
 
 def LoopHoistInvariants
     : Pass<"loop-hoist-invariants", "::mlir::func::FuncOp"> {
-  let summary = "compute before a loop what its iterations do not change";
+  let summary = "hoist loop-invariant operations";
   let description = [{
     As MLIR's loop-invariant-code-motion, but a loop that does not run at all
     must not fail (`loop_zero`): divisions stay where the divisor may be 0, new
@@ -151,7 +151,7 @@ def LoopHoistInvariants
 }
 
 def LoopHoistChecks : Pass<"loop-hoist-checks", "::mlir::func::FuncOp"> {
-  let summary = "check once that the iterations' numbers are valid indices";
+  let summary = "check bounds of indices once, before the loop";
   let description = [{
     A check that the number of the iteration is below an extent that the loop
     does not change becomes one before the loop, of the trip count, where the
@@ -178,7 +178,8 @@ def LoopHoistChecks : Pass<"loop-hoist-checks", "::mlir::func::FuncOp"> {
 }
 
 def LoopCountTrips : Pass<"loop-count-trips", "::mlir::func::FuncOp"> {
-  let summary = "make loops whose condition counts counted loops";
+  let summary = "turn while loops whose condition is a counter into counted "
+                "loops";
   let description = [{
     A condition that compares a number which changes by a constant in every
     iteration with one that does not change (`<`, `<=`, `==` and their likes,
@@ -206,7 +207,7 @@ def LoopCountTrips : Pass<"loop-count-trips", "::mlir::func::FuncOp"> {
 }
 
 def LoopFuseLoops : Pass<"loop-fuse-loops", "::mlir::func::FuncOp"> {
-  let summary = "make a loop and the one that reads its rows one loop";
+  let summary = "fuse a loop with the next one that reads its rows";
   let description = [{
     A loop that runs as often as the one in front of it, and reads of that only
     the row of each iteration (and nothing but rows), is moved into it. Not where
@@ -235,7 +236,7 @@ def LoopFuseLoops : Pass<"loop-fuse-loops", "::mlir::func::FuncOp"> {
 }
 
 def LoopUnrollSmall : Pass<"loop-unroll-small", "::mlir::func::FuncOp"> {
-  let summary = "make loops of a few small iterations straight code";
+  let summary = "fully unroll small loops";
   let description = [{
     A loop whose trip count is a small constant, and whose body is a few
     operations on scalars and vectors, becomes its iterations. Their numbers are
@@ -267,7 +268,8 @@ def LoopUnrollSmall : Pass<"loop-unroll-small", "::mlir::func::FuncOp"> {
 
 def LoopDistributeStages
     : Pass<"loop-distribute-stages", "::mlir::func::FuncOp"> {
-  let summary = "make a loop over recurrences behind one another a loop for each";
+  let summary = "distribute a loop over several recurrences into a loop for "
+                "each";
   let description = [{
     A product of matrices in a loop's body, one of which comes from outside,
     begins a new stage where the other factor depends on carried values none of

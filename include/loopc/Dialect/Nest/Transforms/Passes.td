@@ -17,7 +17,8 @@ def Nest_LongLoopOption
              "nests and calls in an iteration from which on a call is nothing">;
 
 def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> {
-  let summary = "take back marks of iterations that are not proved";
+  let summary = "prove, or retract, marks of parallel loops and private "
+                "buffers";
   let description = [{
     Passes that write a loop over a parallel dimension mark it with
     `loopc.parallel`; what later passes do to its body may make that wrong. Here
@@ -47,7 +48,7 @@ def NestRetractUnproved : Pass<"nest-retract-unproved", "::mlir::func::FuncOp"> 
 
 def NestMarkIndependent
     : Pass<"nest-mark-independent", "::mlir::func::FuncOp"> {
-  let summary = "say of loops of the model whose iterations are independent";
+  let summary = "mark loops of the model whose iterations are independent";
   let description = [{
     Passes mark the nests that they write. A loop of the model is marked here,
     if it yields nothing, has work for threads, and the dependence test
@@ -71,7 +72,8 @@ def NestMarkIndependent
 }
 
 def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
-  let summary = "lower linalg on buffers to loops that say which are parallel";
+  let summary = "lower linalg on buffers to scf loops with marks of parallel "
+                "ones";
   let description = [{
     As convert-linalg-to-loops; a loop whose iterations write different elements
     gets the attribute `loopc.parallel`, for loopc-parallelize-nests. Where code
@@ -86,7 +88,7 @@ def ConvertLinalgToNests : Pass<"convert-linalg-to-nests"> {
 }
 
 def NestFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
-  let summary = "let nests that read one after the other take turns";
+  let summary = "fuse the outermost loops of nests that read one another";
   let description = [{
     Nests over the same range whose iterations are independent become one, if
     one writes a large buffer that the next one reads, each iteration the part
@@ -110,7 +112,7 @@ def NestFuseOutermost : Pass<"nest-fuse-outermost", "::mlir::func::FuncOp"> {
 }
 
 def NestFuseStrips : Pass<"nest-fuse-strips", "::mlir::func::FuncOp"> {
-  let summary = "compute the rows that an iteration reads where it reads them";
+  let summary = "compute the rows that an iteration reads in that iteration";
   let description = [{
     A nest of which each iteration reads some rows that another nest has
     written, all of which are its own, computes these rows itself, if nobody
@@ -141,7 +143,7 @@ def NestFuseStrips : Pass<"nest-fuse-strips", "::mlir::func::FuncOp"> {
 }
 
 def NestMakeSections : Pass<"nest-make-sections", "::mlir::func::FuncOp"> {
-  let summary = "let loops that do not need one another run side by side";
+  let summary = "run independent loops on a thread each";
   let description = [{
     Loops whose iterations need one another, and which touch no memory that
     another one of them writes, become the iterations of a nest that is marked
@@ -177,7 +179,7 @@ def NestMakeSections : Pass<"nest-make-sections", "::mlir::func::FuncOp"> {
 
 def NestShortenRecurrences
     : Pass<"nest-shorten-recurrences", "::mlir::func::FuncOp"> {
-  let summary = "combine what a loop carries last";
+  let summary = "reassociate so that the carried value is combined last";
   let description = [{
     Of several numbers whose least or greatest one a loop carries on
     (arith.minimumf, arith.maximumf), those that are known before the iteration
@@ -199,7 +201,7 @@ def NestShortenRecurrences
 
 def ParallelizeNests
     : Pass<"loopc-parallelize-nests", "::mlir::ModuleOp"> {
-  let summary = "run the independent iterations of large nests on threads";
+  let summary = "run independent iterations of large nests on threads";
   let description = [{
     The outermost loops with the attribute `loopc.parallel` (perfectly nested
     ones together) become a function of a range of iterations, where the run has
@@ -245,7 +247,7 @@ def ParallelizeNests
 }
 
 def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
-  let summary = "make the loop nests of a large function functions of their own";
+  let summary = "outline the loop nests of a large function";
   let description = [{
     LLVM's analyses take time with the square of the loops in a function. In a
     function of at least `min-ops` operations (an elementary function counts as
@@ -283,7 +285,7 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
 }
 
 def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
-  let summary = "make the sections of a very large block functions of their own";
+  let summary = "outline pieces of a very large basic block";
   let description = [{
     LLVM's work on a function grows faster than the function. In a function that
     is handed the run and has at least twice `min-size` operations, each
@@ -332,7 +334,7 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
 }
 
 def ShareNests : Pass<"loopc-share-nests", "::mlir::ModuleOp"> {
-  let summary = "one function for outlined nests that differ in numbers only";
+  let summary = "merge outlined functions that are equal but for constants";
   let description = [{
     In LLVM's dialect: internal functions marked `loopc.outlined`, which
     `loopc-outline-nests` and `loopc-parallelize-nests` make, lose the arguments

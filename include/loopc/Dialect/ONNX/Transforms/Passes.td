@@ -12,7 +12,8 @@
 include "mlir/Pass/PassBase.td"
 
 def ONNXInferTypes : Pass<"onnx-infer-types", "::mlir::func::FuncOp"> {
-  let summary = "infer element types, ranks and dimensions through loops and branches";
+  let summary = "infer element types, ranks and dimensions through loops and "
+                "branches";
   let description = [{
     Gives every value the type that follows from the function's arguments, from
     constants and from what shape computations (Shape, Gather, Concat, ...) are
