@@ -61,10 +61,10 @@ INTRODUCTION = """\
 # Ready
 
 Time until a session is ready, and the memory of its process, beside onnxruntime {version}:
-`./dev bench --ready`, one thread, each figure the least of {rounds} new processes in turns, on
-{processor}, {measured}. Cold is with an empty cache, where another process compiles the model;
-warm is with what that left; with tiers it is cold, with `SessionOptions.tier` "background".
-[Rationale/Ready.md](Rationale/Ready.md) has how it is done.
+`./dev bench --ready`, one thread, on {processor}, {measured}. Each figure is the least of
+{rounds} new processes; the engines alternate. *Cold* is with an empty cache: another process
+compiles the model. *Warm* is with the compiled model in the cache. *With tiers* is cold, with
+`SessionOptions.tier` "background". [Rationale/Ready.md](Rationale/Ready.md) has how it is done.
 
 """
 

@@ -144,13 +144,17 @@ def _invariants_of(pipeline: Pipeline, stage: str) -> list[str]:
 
 _HEAD = """# Stages and passes
 
-Generated from what `loopc-opt --print-pipelines` and `--print-passes` say. [Architecture.md](Architecture.md) explains the stages; this page has each pass in
-its place. A table is a phase, a C++ function of `lib/Pipelines/To*.cpp` that adds the passes in this order. A phase is for all targets and levels unless its
-heading names some: (CPU, -O1) is for CPUs from -O1 on. The third column says what the place of a pass depends on.
+Generated from what `loopc-opt --print-pipelines` and `--print-passes` say.
+[Architecture.md](Architecture.md) explains the stages; this page has each pass in its place. A
+table is a phase, a C++ function of `lib/Pipelines/To*.cpp` that adds the passes in this order.
+A phase is for all targets and levels unless its heading names some: (CPU, -O1) is for CPUs from
+-O1 on. The third column says what the place of a pass depends on.
 
-The column *use*: *needed* passes are a part of the lowering. *Optional* ones can be left out by `--disable-pass`, and the results have the same bits; of those
-that *may round* the last bits of floating-point results may be others without them, since sums are then computed in another order or with other
-instructions ([Numerics.md](Numerics.md)). This holds for `canonicalize`, too: with other extents known, later passes choose other tiles.
+The column *use*: *needed* passes are a part of the lowering. *Optional* ones can be left out by
+`--disable-pass`, and the results have the same bits; of those that *may round* the last bits of
+floating-point results may be others without them, since sums are then computed in another order
+or with other instructions ([Numerics.md](Numerics.md)). This holds for `canonicalize`, too:
+with other extents known, later passes choose other tiles.
 
 ![The way of a model](architecture.svg)
 
