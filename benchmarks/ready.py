@@ -116,13 +116,13 @@ def measure_here(engine: str, path: str, given: Mapping[str, str]) -> Figures:
     ready = time.perf_counter()
     memory = status_megabytes("VmRSS")
     # Not counted: who has inputs need not make them.
-    from user_models import make_feed
-
-    random = np.random.default_rng(0)
     inputs = pathlib.Path(path).with_suffix(".npz")
     if inputs.exists():
         feeds = dict(np.load(inputs))
     else:
+        from user_models import make_feed
+
+        random = np.random.default_rng(0)
         feeds = {port.name: make_feed(port, given, random) for port in session.get_inputs()}
     prepared = time.perf_counter()
     try:

@@ -297,7 +297,7 @@ def measure(engine: str, folder: pathlib.Path) -> dict[str, Any]:
 def compare(folder: pathlib.Path, width: int) -> None:
     """Measures both in turns, and prints a row."""
     write_models(folder, width)
-    environment = {**os.environ, "LOOPC_CACHE_DIR": str(folder / "cache")}
+    environment = {**os.environ, "LOOPC_CACHE_DIR": str(folder / "cache"), "LOOPC_TIER": "off"}
     found: dict[str, list[dict[str, Any]]] = {engine: [] for engine in ENGINES}
     for _ in range(ROUNDS):
         for engine, rows in found.items():

@@ -196,7 +196,7 @@ def _measure_here(path: str, given: Mapping[str, str], threads: Sequence[int]) -
     figures = Figures()
     with tempfile.TemporaryDirectory() as cache:
         for number in threads:
-            options = loopc.SessionOptions(cache_dir=cache)
+            options = loopc.SessionOptions(cache_dir=cache, tier="off")
             options.intra_op_num_threads = number
             begin = time.perf_counter()
             try:

@@ -268,6 +268,8 @@ loopc_compile_options_set_strict_cache(loopc_compile_options *options,
 ///   and, without mask registers, for which of two zeros a minimum is. Where
 ///   there is no cache, no process to compile in, a model for GPUs, a small
 ///   model, or an optimisation level below 2, it begins with optimised code;
+/// - "auto": "background" where there are two cores and optimised code takes
+///   about a second and more, else "off";
 /// - "quick": code that is made quickly, for good;
 /// - "", the default: what the environment's LOOPC_TIER says, or "off".
 LOOPC_API int loopc_compile_options_set_tier(loopc_compile_options *options,
@@ -375,7 +377,7 @@ LOOPC_API int loopc_session_run(const loopc_session *session,
                                 loopc_value *outputs, size_t num_outputs,
                                 loopc_error *error);
 
-/// Zero while a session of "background" (loopc_compile_options_set_tier) runs
+/// Zero while a session of two tiers (loopc_compile_options_set_tier) runs
 /// code that was made quickly; it looks for optimised code.
 LOOPC_API int loopc_session_is_optimized(const loopc_session *session);
 

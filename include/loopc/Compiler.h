@@ -95,6 +95,9 @@ struct CompilerOptions {
   std::string externalDataFolder;
   /// Libraries of custom operators (loopc-rt/custom.h).
   std::vector<std::string> customLibraries;
+  /// Code is made quickly first (Compiler::emitShared()) only where optimised
+  /// code takes about a second and more.
+  bool onlyLongInTiers = false;
   InputFormat format = InputFormat::Auto;
   /// Whether the IR is verified behind every pass; where nothing is said the
   /// environment decides (LOOPC_VERIFY_EACH).

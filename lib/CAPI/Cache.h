@@ -14,7 +14,8 @@
 //               folder, has these contents; its time is that of the last use
 //   KEY.lock    held by who compiles KEY
 //   turn.lock   held by who compiles in the background
-//   background.log  what that did not end well, and what was said (Tiers.cpp)
+//   background.log  what that did not end well, and what was said (Tiers.cpp);
+//               a line ends with the key
 //   new-XXXXXX  a folder of what is being made, held by who makes it
 // What is written goes to a name of its own, then to its place at once. Nothing
 // in the folder is believed: each file says by a hash that it is whole. Only

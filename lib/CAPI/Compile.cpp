@@ -47,6 +47,7 @@ static CompilerOptions makeOptions(const loopc_compile_options &given) {
   options.target.allowTf32 = given.allowTf32;
   options.target.optLevel = static_cast<unsigned>(given.optLevel);
   options.target.quickCode = given.quickCode;
+  options.onlyLongInTiers = given.tier == kAutoTier;
   options.target.name = given.name;
   options.ortCompat = given.ortCompat;
   options.checkAccesses = given.checkAccesses;

@@ -29,6 +29,7 @@
 #include <cstdlib>
 #include <exception>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace loopc;
@@ -361,14 +362,20 @@ int Creation::compile() {
 int Creation::chooseTier() {
   std::optional<Tier> tier = findTier(options.tier);
   if (!tier) {
-    diagnostics.addError(kBadOptionCode,
-                         "LOOPC_TIER is none of off, background and quick");
+    diagnostics.addError(
+        kBadOptionCode,
+        "LOOPC_TIER is none of auto, off, background and quick");
     return LOOPC_COMPILE_ERROR_ARGUMENT;
   }
   options.quickCode = *tier == Tier::Quick;
+  // With one core optimised code would be made while nothing else runs, or runs
+  // would wait for it.
+  bool isAuto = *tier == Tier::Auto && std::thread::hardware_concurrency() > 1;
+  if (isAuto)
+    options.tier = kAutoTier;
   // Where all products are contracted, bits depend on LLVM's passes. Who
   // measures or checks code wants the code that stays.
-  hasTiers = *tier == Tier::Background && wantsWorker() &&
+  hasTiers = (isAuto || *tier == Tier::Background) && wantsWorker() &&
              options.optLevel >= 2 && options.chip.empty() &&
              !options.fpContract && !options.profile && !options.checkAccesses;
   return LOOPC_COMPILE_OK;

@@ -71,8 +71,8 @@ struct loopc_compile_options {
   std::string cache = "off";
   /// Whether models are read to be recognised, whatever their files' times say.
   bool strictCache = false;
-  /// "off", "background" or "quick" (findTier()); "" for the environment's
-  /// LOOPC_TIER, or what is usual.
+  /// "auto", "off", "background" or "quick" (findTier()); "" for the
+  /// environment's LOOPC_TIER, or "off".
   std::string tier;
   double timeoutSeconds = 0; ///< 0: none
   const loopc_cancel_token *cancel = nullptr;
@@ -147,15 +147,19 @@ inline constexpr std::string_view kLinkFailedCode = "LC0607";
 void renameModel(std::vector<loopc_diagnostics::Entry> &entries,
                  std::string_view from, std::string_view to);
 
+/// The name of Tier::Auto.
+inline constexpr std::string_view kAutoTier = "auto";
+
 /// What a session begins with, and goes on with.
 enum class Tier {
+  Auto,       ///< Background where that is worth it, else Off
   Off,        ///< optimised code
   Background, ///< code that is made quickly, then optimised code
   Quick       ///< code that is made quickly
 };
 
-/// The tier of this name; "" is what the environment's LOOPC_TIER says, or what
-/// is usual. Nothing where there is no such tier.
+/// The tier of this name; "" is what the environment's LOOPC_TIER says, or Off.
+/// Nothing where there is no such tier.
 std::optional<Tier> findTier(std::string_view name);
 
 /// Makes a model ready in this process: from the cache, or compiled.

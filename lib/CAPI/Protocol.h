@@ -149,7 +149,7 @@ struct Request {
   template <typename Archive, typename Self>
   static void visit(Archive &archive, Self &self) {
     archive(self.build, self.emit, self.model, self.isOpen, self.output,
-            self.runtime, self.cache, self.key);
+            self.runtime, self.cache, self.key, self.options.tier);
     visitOptions(archive, self.options);
   }
 };

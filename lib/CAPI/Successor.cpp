@@ -59,20 +59,41 @@ void Successor::open(const Entry &entry) {
   dropPages(quick);
 }
 
+void Successor::lookForFailure(int64_t now) {
+  constexpr int64_t kEvery = 1'000'000'000;
+  if (now < failureDue)
+    return;
+  failureDue = now + kEvery;
+  if (!hasFailedInBackground(cache.getFolder(), key))
+    return;
+  failureDue = kNever;
+  std::string line = "loopc: warning: optimised code of a model could not be "
+                     "made; " +
+                     cache.getFolder() +
+                     "/background.log says why. The session goes on with code "
+                     "that runs slower\n";
+  // Where nobody can read it, nothing is to be done.
+  [[maybe_unused]] ssize_t written =
+      write(STDERR_FILENO, line.data(), line.size());
+}
+
 void Successor::look() {
   constexpr int64_t kEvery = 10'000'000;
   int64_t now = std::chrono::steady_clock::now().time_since_epoch() /
                 std::chrono::nanoseconds(1);
   int64_t last = due.load(std::memory_order_relaxed);
   // One of the threads looks, and nobody once it is there.
-  if (now < last || !due.compare_exchange_strong(last, kNever))
+  if (now < last ||
+      !due.compare_exchange_strong(last, kNever, std::memory_order_acquire))
     return;
   try {
     loopc_diagnostics said;
     if (std::optional<Entry> entry = cache.find(key, /*isStrict=*/false, said))
       open(*entry);
-    else
-      due.store(now + kEvery, std::memory_order_relaxed);
+    else {
+      lookForFailure(now);
+      due.store(now + kEvery, std::memory_order_release);
+    }
   } catch (const std::bad_alloc &) {
     // The run goes on with the code that there is.
   }

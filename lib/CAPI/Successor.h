@@ -43,6 +43,8 @@ private:
 
   void look();
   void open(const Entry &entry);
+  /// Says once that there will be no optimised code, where that is so.
+  void lookForFailure(int64_t now);
 
   Cache cache;
   Hash key;
@@ -52,7 +54,13 @@ private:
   std::atomic<const loopc_model *> optimized = nullptr;
   /// When to look next, in nanoseconds of the steady clock.
   std::atomic<int64_t> due = 0;
+  /// When to look next for what went wrong; of the thread that looks.
+  int64_t failureDue = 0;
 };
+
+/// Whether the last compilation in the background to this key, in the cache of
+/// this folder, has ended without code (Tiers.cpp).
+bool hasFailedInBackground(const std::string &folder, const Hash &key);
 
 } // namespace loopc::capi
 

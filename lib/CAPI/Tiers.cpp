@@ -8,7 +8,10 @@
 
 #include "Interface.h"
 #include "ModelKey.h"
+#include "Successor.h"
 
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -25,12 +28,15 @@ std::optional<Tier> loopc::capi::findTier(std::string_view name) {
   if (name.empty())
     if (const char *given = std::getenv("LOOPC_TIER"))
       name = given;
-  if (name == "off" || name.empty())
-    return Tier::Off;
-  if (name == "background")
-    return Tier::Background;
-  if (name == "quick")
-    return Tier::Quick;
+  static constexpr std::pair<std::string_view, Tier> kTiers[] = {
+      {"", Tier::Off},
+      {kAutoTier, Tier::Auto},
+      {"off", Tier::Off},
+      {"background", Tier::Background},
+      {"quick", Tier::Quick}};
+  for (auto [known, tier] : kTiers)
+    if (known == name)
+      return tier;
   return std::nullopt;
 }
 
@@ -40,7 +46,8 @@ namespace {
 /// said on standard error. The one whose turn it is writes.
 class Log {
 public:
-  void open(const std::string &folder, const std::string &model);
+  void open(const std::string &folder, const std::string &model,
+            const Hash &key);
   /// Nothing is to be told of the model.
   void forget();
 
@@ -69,9 +76,20 @@ private:
 };
 } // namespace
 
-void Log::open(const std::string &folder, const std::string &model) {
+static std::string getLogPath(const std::string &folder) {
+  return folder + "/background.log";
+}
+
+/// How the line of a compilation ends.
+static std::string getLogEnd(const Hash &key) { return " to " + toHex(key); }
+
+/// What is before the number of the process in its line.
+static constexpr std::string_view kLogProcess = " process ";
+
+void Log::open(const std::string &folder, const std::string &model,
+               const Hash &key) {
   constexpr off_t kMost = 1 << 20;
-  path = folder + "/background.log";
+  path = getLogPath(folder);
   file = Descriptor(
       ::open(path.c_str(),
              O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -87,8 +105,27 @@ void Log::open(const std::string &folder, const std::string &model) {
   tm local;
   if (localtime_r(&seconds, &local))
     std::strftime(now, sizeof(now), "%Y-%m-%d %H:%M:%S", &local);
-  std::fprintf(stderr, "%s process %d began to optimise %s\n", now, getpid(),
-               model.empty() ? "a model of bytes" : model.c_str());
+  std::fprintf(stderr, "%s%s%d began to optimise %s%s\n", now,
+               kLogProcess.data(), getpid(),
+               model.empty() ? "a model of bytes" : model.c_str(),
+               getLogEnd(key).c_str());
+}
+
+bool loopc::capi::hasFailedInBackground(const std::string &folder,
+                                        const Hash &key) {
+  Descriptor file = openToRead(getLogPath(folder));
+  std::string text;
+  if (!file || !readSmall(file.get(), text))
+    return false;
+  size_t end = text.rfind(getLogEnd(key) + "\n");
+  if (end == std::string::npos)
+    return false;
+  size_t begin = text.rfind('\n', end);
+  begin = text.find(kLogProcess, begin == std::string::npos ? 0 : begin);
+  if (begin >= end)
+    return false;
+  pid_t process = std::atoi(text.c_str() + begin + kLogProcess.size());
+  return process > 0 && kill(process, 0) != 0 && errno == ESRCH;
 }
 
 void Log::forget() {
@@ -125,7 +162,7 @@ bool CachedWork::begin(bool waits, bool &isBusy) {
   folder = cache.makeWorkFolder();
   output = folder ? folder.file("model.so") : "";
   if (folder)
-    log.open(cache.getFolder(), key.name);
+    log.open(cache.getFolder(), key.name, *whole);
   return bool(folder);
 }
 
@@ -135,11 +172,14 @@ void CachedWork::finish(const Reply &reply) {
       std::fprintf(stderr, "%s\n", entry.text.c_str());
     return;
   }
-  log.forget();
   Descriptor model;
   if (!key.name.empty())
     model = Descriptor(dup(kModelDescriptor));
-  key.keep(cache, model, output, reply, /*isQuick=*/false);
+  if (key.keep(cache, model, output, reply, /*isQuick=*/false).empty())
+    std::fprintf(stderr, "the code is not kept: the model has changed, or the "
+                         "cache cannot be written\n");
+  else
+    log.forget();
 }
 
 extern "C" BackgroundWork *loopc_background_begin(const Request *request,

@@ -9,7 +9,6 @@
 #include "loopc/Compiler.h"
 #include "loopc/Conversion/ONNXToLinalg/NodeLowering.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Nest/Analysis/LeftChoice.h"
 #include "loopc/Dialect/ONNX/IR/CustomOperators.h"
 #include "loopc/Frontend/Network/Emit.h"
 #include "loopc/Frontend/Network/Network.h"
@@ -53,8 +52,9 @@ using namespace loopc;
 static constexpr uint64_t kBytecodeAlignment = 4096;
 
 /// Operations of the memref stage from which on a model has two tiers: sessions
-/// of fewer gain less than 10 ms.
-static constexpr unsigned kMinOfTiers = 64;
+/// of fewer gain less than 10 ms, and optimised code of fewer than the second
+/// number is there after less than a second.
+static constexpr unsigned kMinOfTiers = 64, kMinOfLong = 1500;
 
 /// Whether the environment asks for the IR to be verified behind every pass, as
 /// that of the tests does.
@@ -337,18 +337,8 @@ FailureOr<OwningOpRef<ModuleOp>> Compiler::lowerQuickly() {
   if (failed(advance(Stage::MemRef)))
     return failure();
   OwningOpRef<ModuleOp> quick = module->clone();
-  if (failed(runPasses(*quick, Stage::MemRef, Stage::SCF, /*quickCode=*/true)))
+  if (failed(runPasses(*quick, Stage::MemRef, Stage::LLVM, /*quickCode=*/true)))
     return failure();
-  if (!leavesChoice(*quick)) {
-    if (failed(runPasses(*quick, Stage::SCF, Stage::LLVM, /*quickCode=*/true)))
-      return failure();
-    return quick;
-  }
-  // The same code, with less of LLVM's work.
-  quick = nullptr;
-  if (failed(advance(Stage::LLVM)))
-    return failure();
-  quick = module->clone();
   return quick;
 }
 
@@ -414,16 +404,17 @@ LogicalResult Compiler::emit(Output output, llvm::raw_pwrite_stream &os,
 
 /// True if LLVM's work on `module`, buffers and what is done on them, takes
 /// long enough that code is to be made quickly first.
-static bool gainsByTwoTiers(ModuleOp module) {
+static bool gainsByTwoTiers(ModuleOp module, bool onlyLong) {
   unsigned count = 0;
   module.walk([&](Operation *) { ++count; });
-  return count >= kMinOfTiers;
+  return count >= (onlyLong ? kMinOfLong : kMinOfTiers);
 }
 
 FailureOr<bool> Compiler::emitQuickly(StringRef file, StringRef soname) {
   if (failed(lowerForTarget(Output::MemRef)))
     return failure();
-  if (reached != Stage::MemRef || !gainsByTwoTiers(*module))
+  if (reached != Stage::MemRef ||
+      !gainsByTwoTiers(*module, options.onlyLongInTiers))
     return false;
   FailureOr<OwningOpRef<ModuleOp>> quick = lowerQuickly();
   if (failed(quick) || failed(readInfo(**quick)))

@@ -101,9 +101,10 @@ static constexpr Row kRows[] = {
     {"tier",
      [](Options &options, std::string_view value) -> std::string {
        options.tier = value;
-       return value == "off" || value == "background" || value == "quick"
+       return value == "auto" || value == "off" || value == "background" ||
+                      value == "quick"
                   ? ""
-                  : "off, background or quick";
+                  : "auto, off, background or quick";
      }},
     {"timeout",
      [](Options &options, std::string_view value) {

@@ -7,21 +7,24 @@
 //===----------------------------------------------------------------------===//
 //
 // Fast-math flags let LLVM choose, and what it chooses depends on the passes
-// that have run. So the few passes that have a use for them run first, at all
-// levels, and the flags are gone behind them.
+// that have run, and on the code around. So the few passes that have a use for
+// them run first, at all levels and on each loop alone, and the flags are gone
+// behind them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "LLVMPasses.h"
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/CodeExtractor.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Vectorize/LoopVectorize.h"
 
@@ -79,15 +82,59 @@ static bool isOfConstant(const Instruction &one) {
          });
 }
 
-/// True if LLVM's passes may choose between results of `function`.
-static bool hasChoice(Function &function, const LoopInfo &loops) {
-  return any_of(instructions(function), [&](const Instruction &one) {
-    if (isOfConstant(one))
-      return true;
-    const Loop *loop = loops.getLoopFor(one.getParent());
-    return loop &&
-           (isFreeSum(one) || (isFreeMinimum(one) && isCarried(one, *loop)));
-  });
+/// True if LLVM may make vectors of an innermost loop, and thereby choose the
+/// order of a sum or the zero that a minimum is.
+static bool hasChoice(const Loop &loop) {
+  bool isChoice = false;
+  for (const BasicBlock *block : loop.blocks())
+    for (const Instruction &one : *block) {
+      if (one.getType()->isVectorTy() ||
+          (isa<CallBase>(one) && !isa<IntrinsicInst>(one)))
+        return false;
+      isChoice |=
+          isFreeSum(one) || (isFreeMinimum(one) && isCarried(one, loop));
+    }
+  return isChoice;
+}
+
+/// Makes vectors of a loop, header first, that has a choice. What is chosen
+/// shall depend on the loop alone, and not on what the code around it tells of
+/// its extents and its memory: the loop is a function of its own meanwhile.
+/// False where it cannot be; the sums then stay in their order.
+static bool vectorizeAlone(ArrayRef<BasicBlock *> blocks,
+                           FunctionPassManager &passes,
+                           FunctionAnalysisManager &analyses) {
+  CodeExtractorAnalysisCache cache(*blocks.front()->getParent());
+  Function *alone = CodeExtractor(blocks).extractCodeRegion(cache);
+  if (!alone)
+    return false;
+  passes.run(*alone, analyses);
+  analyses.clear(*alone, alone->getName());
+  InlineFunctionInfo info;
+  bool isInlined =
+      InlineFunction(*cast<CallBase>(alone->user_back()), info).isSuccess();
+  if (isInlined)
+    alone->eraseFromParent();
+  return true;
+}
+
+/// Chooses in all loops of `function`.
+static void vectorizeChoices(Function &function, FunctionPassManager &passes,
+                             FunctionAnalysisManager &analyses) {
+  SmallVector<SmallVector<BasicBlock *>> found;
+  for (Loop *loop :
+       analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder())
+    if (loop->isInnermost() && hasChoice(*loop))
+      found.emplace_back(loop->blocks());
+  bool isChanged = false;
+  for (ArrayRef<BasicBlock *> blocks : found)
+    isChanged |= vectorizeAlone(blocks, passes, analyses);
+  if (!isChanged)
+    return;
+  analyses.invalidate(function, PreservedAnalyses::none());
+  // What the loops hand on went through memory.
+  analyses.invalidate(
+      function, SROAPass(SROAOptions::PreserveCFG).run(function, analyses));
 }
 
 /// Writes out the sum of the elements of a vector, in the order that LLVM's
@@ -133,18 +180,18 @@ static void dropFlags(Function &function) {
 
 void loopc::settleArithmetic(Module &module,
                              FunctionAnalysisManager &analyses) {
-  FunctionPassManager passes = buildCleanup();
+  FunctionPassManager simplify = buildCleanup(), passes = buildCleanup();
   passes.addPass(LoopVectorizePass());
-  // LLVM 22 says that it keeps them, and takes the check in front of a vector
-  // loop in a loop for poison.
-  passes.addPass(InvalidateAnalysisPass<ScalarEvolutionAnalysis>());
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
-    if (!function.hasOptNone() &&
-        hasChoice(function, analyses.getResult<LoopAnalysis>(function)))
-      analyses.invalidate(function, passes.run(function, analyses));
+    if (!function.hasOptNone())
+      vectorizeChoices(function, passes, analyses);
     dropFlags(function);
+    if (!function.hasOptNone() &&
+        any_of(instructions(function),
+               [](const Instruction &one) { return isOfConstant(one); }))
+      simplify.run(function, analyses);
     analyses.invalidate(function, PreservedAnalyses::none());
   }
   orderMinMax(module);

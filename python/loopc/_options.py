@@ -191,9 +191,10 @@ class SessionOptions(_Configurable):
             runs slower: the process that made it compiles optimised code into the cache,
             with a low priority, which runs take when it is there. Outputs have the same
             bits, but for those of NaN and, without mask registers, for which of two
-            zeros a minimum is. "off" waits for optimised code; "quick" has code that is made
-            quickly for good; None is what the entry "loopc.tier" or the environment's
-            LOOPC_TIER say, and "off" otherwise.
+            zeros a minimum is. "off" waits for optimised code; "auto" is "background"
+            where there are two cores and optimised code takes about a second and more,
+            else "off"; "quick" has code that is made quickly for good; None is what the
+            entry "loopc.tier" or the environment's LOOPC_TIER say, and "off" otherwise.
         compile_timeout: seconds that a compilation may take; None for no limit.
         progress: a function that is called with the phase (a str), the part of the
             work that is done (0 to 1) and the seconds since the beginning, many times
@@ -655,8 +656,10 @@ def count(name: str, value: int | None, most: int = 2**63 - 1) -> int:
 
 def tier_name(value: Any) -> str:
     """What a session begins with; "" where nobody says it."""
-    if value is not None and value not in ("off", "background", "quick"):
-        raise InvalidArgument(f"tier: expected 'off', 'background' or 'quick', got {value!r}")
+    if value is not None and value not in ("auto", "off", "background", "quick"):
+        raise InvalidArgument(
+            f"tier: expected 'auto', 'off', 'background' or 'quick', got {value!r}"
+        )
     return value or ""
 
 

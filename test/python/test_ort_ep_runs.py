@@ -645,5 +645,5 @@ def test_optimised_code_takes_the_place_of_what_was_made_quickly(tmp_path):
 
 
 def test_a_tier_that_does_not_exist():
-    with pytest.raises(loopc.InvalidArgument, match="off, background or quick"):
+    with pytest.raises(loopc.InvalidArgument, match="auto, off, background or quick"):
         loopc.onnxruntime.add_provider(onnxruntime.SessionOptions(), tier="fast")

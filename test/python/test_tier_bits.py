@@ -5,101 +5,72 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""What `SessionOptions.tier` "quick" computes is what optimised code computes, bit by bit.
+"""The short form of test/fuzz/tiers.py, and models whose bits LLVM may choose.
 
-MLIR's passes are the same for both, and what LLVM may choose is chosen before it works on either
-(docs/Rationale/Ready.md). NaNs are NaN.
+What LLVM may choose is chosen before it works on either code (docs/Rationale/Ready.md).
 """
 
-from typing import Any
+import collections
+import pathlib
+import sys
 
-import loopc
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
+
 import numpy as np
 import onnx
 import onnx.parser
 import pytest
+import tiers
 from models import all_models
-from random_inputs import FORMS, form
-from random_models import random_model
-from random_programs import random_program
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*LC0414")
-MODELS = [model for model in all_models() if model.compile_error is None]
-LOOPS_CHUNK = 8
-RANDOM, RANDOM_CHUNK = 60, 10
+MODELS = [model for model in all_models() if model.compile_error is None and model.timeout is None]
+CHUNK = 8
+#: Seeds of each kind, and models of the conformance suite for one test.
+SEEDS, CONFORMANCE = 6, 300
 
 
-def bits(value: Any) -> Any:
-    """What is to be equal of a value."""
-    if isinstance(value, list):
-        return [bits(one) for one in value]
-    if not isinstance(value, np.ndarray) or value.dtype == object:
-        return None if value is None else np.asarray(value).tolist()
-    if value.dtype.kind in "fc":
-        value = np.where(np.isnan(value), np.asarray(np.nan, value.dtype), value)
-    return value.dtype.str, value.shape, value.tobytes()
+def difference(case: tiers.Case) -> str:
+    """Where both tiers differ, in this process."""
+    return tiers.difference(*(tiers.outcomes(case, tier, 1, 3) for tier in ("quick", "off")))
 
 
-def with_zeros(feeds: dict[str, Any]) -> dict[str, Any]:
-    """The same with zeros of both signs among the numbers."""
-    changed = dict(feeds)
-    for name, value in feeds.items():
-        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size > 4:
-            changed[name] = value.copy()
-            changed[name].flat[::5] = 0.0
-            changed[name].flat[2::5] = -0.0
-    return changed
+@pytest.mark.parametrize("seed", range(SEEDS))
+@pytest.mark.parametrize("kind", [kind for kind in tiers.KINDS if kind != "conformance"])
+def test_random_models(kind, seed):
+    count: collections.Counter[str] = collections.Counter()
+    assert tiers.problems(kind, seed, count) == []
+    assert count["runs"]
 
 
-def outcomes(model: onnx.ModelProto, sets: list[dict[str, Any]], tier: str) -> list[Any]:
-    """The bits of each run, or the error that it ends with."""
-    options = loopc.SessionOptions(tier=tier, intra_op_num_threads=1)
-    try:
-        session = loopc.InferenceSession(model.SerializeToString(), options)
-    except loopc.Error as error:
-        return [str(error)]
-    found: list[Any] = []
-    for feeds in sets:
-        loopc.set_seed(7)
-        try:
-            found.append([bits(value) for value in session.run(None, feeds)])
-        except loopc.Error as error:
-            found.append(str(error))
-    return found
+@pytest.mark.parametrize("part", range(8))
+def test_conformance_models(part):
+    first = part * CONFORMANCE
+    count: collections.Counter[str] = collections.Counter()
+    found = tiers.problems("conformance", 0, count, part=(first, first + CONFORMANCE))
+    assert found == []
 
 
-def compare(name: str, model: onnx.ModelProto, sets: list[dict[str, Any]]) -> str:
-    sets = [*sets, *map(with_zeros, sets)]
-    same = outcomes(model, sets, "quick") == outcomes(model, sets, "off")
-    return "" if same else name
-
-
-@pytest.mark.parametrize("first", range(0, len(MODELS), LOOPS_CHUNK))
+@pytest.mark.parametrize("first", range(0, len(MODELS), CHUNK))
 def test_loop_models(first):
-    wrong = [
-        compare(model.name, model.model, [run.feeds for run in model.runs if run.error is None])
-        for model in MODELS[first : first + LOOPS_CHUNK]
-        if model.timeout is None
-    ]
-    assert not any(wrong), [name for name in wrong if name]
-
-
-@pytest.mark.parametrize("first", range(0, RANDOM, RANDOM_CHUNK))
-def test_random_programs(first):
     wrong = []
-    for seed in range(first, first + RANDOM_CHUNK):
-        program = form(random_program(70_000 + seed), FORMS[seed % len(FORMS)])
-        wrong.append(compare(str(seed), program.proto, [dict(one) for one in program.sets]))
-    assert not any(wrong), wrong
+    for model in MODELS[first : first + CHUNK]:
+        sets = [run.feeds for run in model.runs if run.error is None]
+        case = tiers.Case(model.name, model.model.SerializeToString(), sets)
+        if text := difference(case):
+            wrong.append(f"{model.name}: {text}")
+    assert wrong == []
 
 
-@pytest.mark.parametrize("first", range(0, RANDOM, RANDOM_CHUNK))
-def test_random_models(first):
-    wrong = []
-    for seed in range(first, first + RANDOM_CHUNK):
-        made = random_model(70_000 + seed)
-        wrong.append(compare(str(seed), made.proto, [dict(made.feeds)]))
-    assert not any(wrong), wrong
+def test_what_differs_is_told():
+    """A zero of the other sign, one unit in the last place, another error; not another NaN."""
+    nan = np.array([np.nan, 1], np.float32)
+    other_nan = (nan.view(np.uint32) ^ np.array([0x80000001, 0], np.uint32)).view(np.float32)
+    assert tiers.bits(nan) == tiers.bits(other_nan)
+    for a, b in ((0.0, -0.0), (1.0, 1 + 2.0**-23), (np.nan, 1.0)):
+        runs = [[[tiers.bits(np.array([x], np.float32))]] for x in (a, b)]
+        assert tiers.difference(*runs) == "run 0, output 0"
+    assert "an error" in tiers.difference(["an error"], [[tiers.bits(nan)]])
 
 
 SUMS = """<ir_version: 10, opset_import: ["" : 21]>
@@ -126,4 +97,4 @@ def test_sums_in_free_order(rows, columns):
         "x": random.standard_normal((rows, columns), np.float32),
         "y": random.standard_normal(columns, np.float32),
     }
-    assert not compare("sums", model, [feeds])
+    assert difference(tiers.Case("sums", model.SerializeToString(), [feeds])) == ""

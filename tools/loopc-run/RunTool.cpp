@@ -21,6 +21,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <link.h>
 
@@ -450,6 +451,9 @@ static ExitCode runModel(loopc_session *session, const Options &options) {
 static ExitCode runCommand(int argc, const char *const *argv) {
   Options options;
   options.compile = loopc_compile_options_create();
+  // Most of its processes run a model once, or time it.
+  if (!std::getenv("LOOPC_TIER"))
+    loopc_compile_options_set_tier(options.compile, "off");
   scope_exit freeOptions(
       [&] { loopc_compile_options_destroy(options.compile); });
   if (!parseCommandLine(argc, argv, options))

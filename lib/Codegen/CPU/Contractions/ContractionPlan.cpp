@@ -792,7 +792,8 @@ loopc::planContraction(linalg::LinalgOp op, CpuModel cpu,
   // An operation of its own may have functions of other vectors, or of none.
   if (one && plan->epilogue.op)
     one->epilogue = findEpilogue(op, *one, cpu);
-  bool isSame =
-      one && one->keepsOrder() && one->epilogue.op == plan->epilogue.op;
+  // One that stores rows transposed wants tiles that end with them.
+  bool isSame = one && one->keepsOrder() && !one->epilogue.isTurned &&
+                one->epilogue.op == plan->epilogue.op;
   return isSame ? std::move(one) : std::move(plan);
 }
