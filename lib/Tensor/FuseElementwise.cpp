@@ -90,6 +90,10 @@ static bool isSummedUp(OpOperand *operand, linalg::GenericOp producer) {
 /// Of so many rows, for so many columns, nothing is computed in a product.
 static constexpr int64_t kManyRows = 4;
 static constexpr int64_t kManyColumns = 16;
+/// Rows of so many elements of a sum, for so many columns, are transposed in
+/// front of a product: 512 channels of 7x7 positions to 2,048 take 0.7 to 0.8
+/// of the time with AVX2.
+static constexpr int64_t kLongTurnedSum = 64, kColumnsOfTurned = 128;
 /// Fewer elements are no vector.
 static constexpr int64_t kMinLanes = 4;
 
@@ -158,14 +162,40 @@ static bool repeatsInWindows(OpOperand *operand, linalg::GenericOp producer) {
          !producer.getBody()->without_terminator().empty();
 }
 
+/// True if `producer` is a transpose behind which neighbours along a long sum
+/// of the product lie side by side, and before which they lie apart.
+static bool turnsLongSum(OpOperand *operand, linalg::GenericOp producer) {
+  auto product = cast<linalg::GenericOp>(operand->getOwner());
+  AffineMap read = product.getMatchingIndexingMap(operand);
+  AffineMap made =
+      producer.getIndexingMapMatchingResult(cast<OpResult>(operand->get()));
+  if (!producer.getBody()->without_terminator().empty() ||
+      producer.getNumDpsInputs() != 1 || !made.isPermutation() ||
+      read.getNumResults() == 0)
+    return false;
+  auto sum = dyn_cast<AffineDimExpr>(read.getResults().back());
+  if (!sum || product.getIteratorTypesArray()[sum.getPosition()] !=
+                  utils::IteratorType::reduction)
+    return false;
+  int64_t extent = product.getStaticLoopRanges()[sum.getPosition()];
+  AffineMap before =
+      producer.getMatchingIndexingMap(producer.getDpsInputOperand(0))
+          .compose(inversePermutation(made).compose(read));
+  return !ShapedType::isDynamic(extent) && extent >= kLongTurnedSum &&
+         before.getNumResults() > 0 &&
+         !before.getResults().back().isFunctionOfDim(sum.getPosition());
+}
+
 /// True if `operand` has rows of a product, each element of which is read for
 /// many columns, and `producer` computes something: one by one, for each tile
-/// of columns anew, and not in vectors.
+/// of columns anew, and not in vectors. The same where it transposes a long
+/// sum: each tile reads a cache line for each element of a row.
 static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
   auto product = cast<linalg::GenericOp>(operand->getOwner());
   AffineMap result = product.getIndexingMapsArray().back();
+  bool isOrder = producer.getBody()->without_terminator().empty();
   if (!isContraction(product) || result.getNumResults() == 0 ||
-      producer.getBody()->without_terminator().empty())
+      (isOrder && !turnsLongSum(operand, producer)))
     return false;
   SmallVector<int64_t> extents = product.getStaticLoopRanges();
   auto isAtLeast = [&](unsigned dim, int64_t least) {
@@ -174,7 +204,8 @@ static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
   auto column = dyn_cast<AffineDimExpr>(result.getResults().back());
   AffineMap read = product.getMatchingIndexingMap(operand);
   if (!column || read.isFunctionOfDim(column.getPosition()) ||
-      !isAtLeast(column.getPosition(), kManyColumns))
+      !isAtLeast(column.getPosition(),
+                 isOrder ? kColumnsOfTurned : kManyColumns))
     return false;
   auto types = product.getIteratorTypesArray();
   return llvm::any_of(llvm::seq(product.getNumLoops()), [&](unsigned dim) {

@@ -71,3 +71,46 @@ func.func @light(%x: tensor<?x?xf16>, %m: index, %n: index) -> tensor<?x?xf32> {
   } -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 }
+
+#rows = affine_map<(d0, d1, d2) -> (d0, d1)>
+#weights = affine_map<(d0, d1, d2) -> (d1, d2)>
+#sums = affine_map<(d0, d1, d2) -> (d0, d2)>
+
+// Each tile of the 128 columns would read a cache line for each of the 64
+// elements of a row.
+// CHECK-LABEL: func @long_sum(
+// CHECK: %[[TURNED:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<49x64xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[TURNED]],
+func.func @long_sum(%x: tensor<64x49xf32>, %w: tensor<64x128xf32>, %y: tensor<49x128xf32>) -> tensor<49x128xf32> {
+  %empty = tensor.empty() : tensor<49x64xf32>
+  %t = linalg.generic {indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x49xf32>) outs(%empty : tensor<49x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<49x64xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #weights, #sums], iterator_types = ["parallel", "reduction", "parallel"]} ins(%t, %w : tensor<49x64xf32>, tensor<64x128xf32>) outs(%y : tensor<49x128xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %s, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<49x128xf32>
+  return %r : tensor<49x128xf32>
+}
+
+// Few columns read what is transposed where it is.
+// CHECK-LABEL: func @few_columns(
+// CHECK-SAME: %[[X:.*]]: tensor<64x49xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[X]],
+func.func @few_columns(%x: tensor<64x49xf32>, %w: tensor<64x32xf32>, %y: tensor<49x32xf32>) -> tensor<49x32xf32> {
+  %empty = tensor.empty() : tensor<49x64xf32>
+  %t = linalg.generic {indexing_maps = [#turned, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x49xf32>) outs(%empty : tensor<49x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<49x64xf32>
+  %r = linalg.generic {indexing_maps = [#rows, #weights, #sums], iterator_types = ["parallel", "reduction", "parallel"]} ins(%t, %w : tensor<49x64xf32>, tensor<64x32xf32>) outs(%y : tensor<49x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %s, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<49x32xf32>
+  return %r : tensor<49x32xf32>
+}

@@ -35,10 +35,12 @@ func.func @whole_tiles(%x: tensor<2x14x14x24xi8>, %y: tensor<2x14x14x32xi32>, %p
   return %image : tensor<2x16x16x32xi32>
 }
 
-// Rows of 13 leave a tile that is not whole, in each of them.
-// CHECK-LABEL: func @rest(
-// CHECK: linalg.generic {{.*}} tensor<338x24xi8>
-func.func @rest(%x: tensor<2x13x13x24xi8>, %y: tensor<2x13x13x32xi32>, %padded: tensor<2x15x15x32xi32>) -> tensor<2x15x15x32xi32> {
+// Rows of 13 are a tile of seven and one of six, whose sums are enough to be
+// under way.
+// CHECK-LABEL: func @tall_rest(
+// CHECK-NOT: collapse_shape
+// CHECK: linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x13x13x24xi8>,
+func.func @tall_rest(%x: tensor<2x13x13x24xi8>, %y: tensor<2x13x13x32xi32>, %padded: tensor<2x15x15x32xi32>) -> tensor<2x15x15x32xi32> {
   %w = arith.constant dense_resource<w> : tensor<24x32xi8>
   %sum = linalg.generic #product ins(%x, %w : tensor<2x13x13x24xi8>, tensor<24x32xi8>) outs(%y : tensor<2x13x13x32xi32>) {
   ^bb0(%a: i8, %b: i8, %s: i32):
@@ -50,6 +52,23 @@ func.func @rest(%x: tensor<2x13x13x24xi8>, %y: tensor<2x13x13x32xi32>, %padded: 
   } -> tensor<2x13x13x32xi32>
   %image = tensor.insert_slice %sum into %padded[0, 1, 1, 0] [2, 13, 13, 32] [1, 1, 1, 1] : tensor<2x13x13x32xi32> into tensor<2x15x15x32xi32>
   return %image : tensor<2x15x15x32xi32>
+}
+
+// Rows of 50 leave a tile of two rows in each of them.
+// CHECK-LABEL: func @rest(
+// CHECK: linalg.generic {{.*}} tensor<5000x24xi8>
+func.func @rest(%x: tensor<2x50x50x24xi8>, %y: tensor<2x50x50x32xi32>, %padded: tensor<2x52x52x32xi32>) -> tensor<2x52x52x32xi32> {
+  %w = arith.constant dense_resource<w> : tensor<24x32xi8>
+  %sum = linalg.generic #product ins(%x, %w : tensor<2x50x50x24xi8>, tensor<24x32xi8>) outs(%y : tensor<2x50x50x32xi32>) {
+  ^bb0(%a: i8, %b: i8, %s: i32):
+    %c = arith.extsi %a : i8 to i32
+    %d = arith.extsi %b : i8 to i32
+    %m = arith.muli %c, %d : i32
+    %r = arith.addi %s, %m : i32
+    linalg.yield %r : i32
+  } -> tensor<2x50x50x32xi32>
+  %image = tensor.insert_slice %sum into %padded[0, 1, 1, 0] [2, 50, 50, 32] [1, 1, 1, 1] : tensor<2x50x50x32xi32> into tensor<2x52x52x32xi32>
+  return %image : tensor<2x52x52x32xi32>
 }
 
 // Nothing lies between the rows: a part of the channels of a larger result.

@@ -40,8 +40,6 @@ static constexpr int64_t kFewColumns = 4;
 static constexpr int64_t kShuffles = 6, kLongSum = 64;
 /// So many products of vectors in a tile hide how its rows are found.
 static constexpr int64_t kWorkOfJoined = 4096;
-/// In a row of so many tiles the last one, which is not whole, does not count.
-static constexpr int64_t kLongRow = 8;
 /// Sums of so many products are most of the work of a tile.
 static constexpr int64_t kManyProducts = 64;
 /// Rows of a tile where the least code is wanted: as many as a vector of the

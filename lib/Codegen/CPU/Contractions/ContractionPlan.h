@@ -26,6 +26,9 @@ inline constexpr int64_t kFewLongColumns = 8, kLongColumn = 32;
 /// Rows of the tiles for which strips and blocks of rows are made.
 inline constexpr int64_t kTileRowsOfMany = 4;
 
+/// In a row of so many tiles the last one, which is not whole, does not count.
+inline constexpr int64_t kLongRow = 8;
+
 /// More rows make tiles no better.
 inline constexpr int64_t kManyRowsOfTiles = 32;
 

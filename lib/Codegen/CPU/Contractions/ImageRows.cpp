@@ -37,7 +37,8 @@ static bool hasGapsBehind(linalg::GenericOp op, int64_t dim) {
 
 /// True if the result of `op`, or what one other operation computes of it,
 /// element by element, becomes the inside of a padded image whose rows go along
-/// `dim`, and these are whole tiles: what computes it stores it there.
+/// `dim`, and these are tiles that keep enough sums under way, the last one of
+/// a row, too, unless the row is long: what computes it stores it there.
 static bool isPaddedBehind(linalg::GenericOp op, int64_t dim, CpuModel cpu) {
   Value result = op.getResult(0);
   auto next = result.hasOneUse()
@@ -60,8 +61,11 @@ static bool isPaddedBehind(linalg::GenericOp op, int64_t dim, CpuModel cpu) {
   int64_t rows = insert.getSourceType().getDimSize(*axis);
   if (ShapedType::isDynamic(rows) || rows == insert.getType().getDimSize(*axis))
     return false;
-  int64_t tile = chooseTile(cpu, rows, ShapedType::kDynamic, /*lanes=*/1).rows;
-  return tile >= kTileRowsOfMany && rows % tile == 0;
+  TileShape tile = chooseTile(cpu, rows, ShapedType::kDynamic, /*lanes=*/1);
+  int64_t rest = rows % tile.rows;
+  return tile.rows >= kTileRowsOfMany &&
+         (rest == 0 || rows >= kLongRow * tile.rows ||
+          rest * tile.vectors >= CpuModel::kSumsUnderWay);
 }
 
 bool loopc::isRowOfImage(linalg::GenericOp op, int64_t dim, CpuModel cpu) {
