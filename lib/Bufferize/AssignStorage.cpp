@@ -92,11 +92,12 @@ static bool haveSameSizes(memref::AllocOp other, memref::AllocOp alloc) {
   });
 }
 
-/// True if what stands between `loop` and `op`, in its body, are loops: what
-/// branches decide is not known before `loop`.
-static bool isInLoopsOnly(Operation *op, LoopOp loop) {
+/// True if `op` runs in each iteration of `loop`, in whose body it is: what
+/// branches and the bounds of other loops decide is not known before `loop`.
+static bool runsInEachIteration(Operation *op, LoopOp loop) {
   while ((op = op->getParentOp()) != loop)
-    if (!isa<LoopOp, scf::ForOp>(op))
+    if (!isa<LoopOp, scf::ForOp>(op) ||
+        !runsForSure(cast<LoopLikeOpInterface>(op)))
       return false;
   return true;
 }
@@ -131,7 +132,7 @@ static bool mayBeAskedFor(Value size, LoopOp loop) {
 ///
 ///   %runs = cmpi sgt, %trips, 0;  select %runs, (maxsi %size, 0), 0
 ///
-/// Nothing where a branch decides whether they are asked for.
+/// Nothing where a branch or another loop decides whether they are asked for.
 static std::optional<SmallVector<Value>> sizesBefore(OpBuilder &b, LoopOp loop,
                                                      memref::AllocOp alloc) {
   SmallVector<Value> sizes(alloc.getDynamicSizes());
@@ -143,7 +144,7 @@ static std::optional<SmallVector<Value>> sizesBefore(OpBuilder &b, LoopOp loop,
   for (Value value : {trips, condition})
     if (value)
       used.push_back(value);
-  if (!isInLoopsOnly(alloc, loop) ||
+  if (!runsInEachIteration(alloc, loop) ||
       llvm::any_of(used, [](Value v) { return !v.getType().isIntOrIndex(); }))
     return std::nullopt;
   OpBuilder::InsertionGuard guard(b);

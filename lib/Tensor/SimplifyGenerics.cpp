@@ -473,7 +473,8 @@ LogicalResult DropAxesOfOne::matchAndRewrite(linalg::GenericOp op,
 }
 
 /// The one number that a body's `value` is in all iterations of `op`, read in
-/// front of it; null where iterations have several.
+/// front of it; null where iterations have several, and where there may be none
+/// to read: `op` may have no iterations.
 static Value uniformOperand(PatternRewriter &rewriter, linalg::GenericOp op,
                             Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
@@ -483,11 +484,17 @@ static Value uniformOperand(PatternRewriter &rewriter, linalg::GenericOp op,
   AffineMap map = op.getMatchingIndexingMap(operand);
   if (!map.isConstant() && map.getNumResults() != 0)
     return {};
-  if (!isa<RankedTensorType>(operand->get().getType()))
+  auto type = dyn_cast<RankedTensorType>(operand->get().getType());
+  if (!type)
     return operand->get();
+  SmallVector<int64_t> at = map.getConstantResults();
+  for (auto [number, extent] : llvm::zip_equal(at, type.getShape()))
+    if (ShapedType::isDynamic(extent) || number >= extent)
+      return {};
   SmallVector<Value> place;
-  for (int64_t at : map.getConstantResults())
-    place.push_back(arith::ConstantIndexOp::create(rewriter, op.getLoc(), at));
+  for (int64_t number : at)
+    place.push_back(
+        arith::ConstantIndexOp::create(rewriter, op.getLoc(), number));
   return tensor::ExtractOp::create(rewriter, op.getLoc(), operand->get(),
                                    place);
 }

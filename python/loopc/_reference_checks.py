@@ -81,6 +81,19 @@ def _count(node: Any, operands: Operands) -> None:
         raise ValueError(f"k is {count}, the axis has {extent} elements")
 
 
+def _updates(_: Any, operands: Operands) -> None:
+    indices, updates = operands[1].shape, operands[2].shape
+    if indices != updates:
+        raise ValueError(f"updates of shape {updates} do not fit indices of shape {indices}")
+
+
+def _slices(_: Any, operands: Operands) -> None:
+    data, indices, updates = (operand.shape for operand in operands[:3])
+    wanted = indices[:-1] + data[indices[-1] :]
+    if updates != wanted:
+        raise ValueError(f"updates of shape {updates} do not fit, expected shape {wanted}")
+
+
 CHECKS: dict[str, Callable[[Any, Operands], None]] = {
     "Div": _divisor,
     "Mod": _divisor,
@@ -92,4 +105,7 @@ CHECKS: dict[str, Callable[[Any, Operands], None]] = {
     "Conv": _windows,
     "ConvInteger": _windows,
     "TopK": _count,
+    "Scatter": _updates,
+    "ScatterElements": _updates,
+    "ScatterND": _slices,
 }

@@ -450,3 +450,25 @@ func.func @another_shape(%n: i64, %init: memref<16xf32>) -> memref<16xf32> {
   }
   return %r : memref<16xf32>
 }
+
+// Memory of a size that data say is not asked for in front of a loop where one
+// within it may have no iteration.
+// CHECK-LABEL: func @in_an_inner_loop(
+// CHECK: loop.loop
+// CHECK: scf.for
+// CHECK: memref.alloc
+// CHECK: memref.dealloc
+func.func @in_an_inner_loop(%n: i64, %m: index, %size: index, %x: memref<?xf32>, %s: f32) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  loop.loop (%i : i64, %k : i1) trips(%n : i64) {
+    scf.for %j = %c0 to %m step %c1 {
+      %t = memref.alloc(%size) : memref<?xf32>
+      linalg.fill ins(%s : f32) outs(%t : memref<?xf32>)
+      memref.copy %t, %x : memref<?xf32> to memref<?xf32>
+      memref.dealloc %t : memref<?xf32>
+    }
+    loop.yield while(%k : i1)
+  }
+  return
+}

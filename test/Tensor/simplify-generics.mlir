@@ -315,6 +315,25 @@ func.func @insert_rows_or_not(%t: tensor<9x4xf32>, %c: i1, %v: tensor<2x4xf32>) 
   return %r : tensor<9x4xf32>
 }
 
+// A condition that is the first of an axis which may have no elements is read
+// where there is an iteration.
+// CHECK-LABEL: func @insert_rows_by_first(
+// CHECK-NOT: tensor.extract
+// CHECK: linalg.generic
+func.func @insert_rows_by_first(%t: tensor<?x4xf32>, %c: tensor<?xi1>, %v: tensor<?x4xf32>, %n: index, %k: index) -> tensor<?x4xf32> {
+  %e = tensor.empty(%n) : tensor<?x4xf32>
+  %u = tensor.insert_slice %v into %t[0, 0] [%k, 4] [1, 1] : tensor<?x4xf32> into tensor<?x4xf32>
+  %r = linalg.generic {
+    indexing_maps = [affine_map<(d0, d1) -> (0)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>],
+    iterator_types = ["parallel", "parallel"]
+  } ins(%c, %u, %t : tensor<?xi1>, tensor<?x4xf32>, tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) {
+  ^bb0(%b: i1, %x: f32, %y: f32, %o: f32):
+    %s = arith.select %b, %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<?x4xf32>
+  return %r : tensor<?x4xf32>
+}
+
 // An index that is computed, with another axis of one element, is that without
 // it.
 // CHECK-LABEL: func.func @read_of_column(

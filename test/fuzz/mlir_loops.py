@@ -68,7 +68,7 @@ def problems(seed: int, tools: pathlib.Path = TOOLS, passes: int = 3) -> Iterato
     for level, names in ((0, []), (3, []), *((choice.choice((0, 3)), names) for names in some)):
         options = " ".join((f"-O{level}", *(f"--{name}" for name in names)))
         try:
-            text = _changed(program.text, tools, names)
+            text = changed(program.text, tools, names)
         except (subprocess.TimeoutExpired, ChangeError) as error:
             yield f"{options} {error}"
             continue
@@ -79,7 +79,7 @@ class ChangeError(Exception):
     """loopc-opt has failed."""
 
 
-def _changed(text: str, tools: pathlib.Path, passes: Sequence[str]) -> str:
+def changed(text: str, tools: pathlib.Path, passes: Sequence[str]) -> str:
     """What passes make of a program."""
     if not passes:
         return text

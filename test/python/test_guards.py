@@ -20,6 +20,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import zlib
 from typing import Any
 
@@ -184,6 +185,18 @@ def test_contradictions_of_the_model(case: GuardCase, level: int, known: str) ->
         if place != "branch" and case.counts:
             assert "(iteration 0)" in outcome.error, outcome.error
     assert_stopped(again, case, places)
+
+
+@pytest.mark.parametrize("first", range(0, 24, 6))
+def test_nests(first: int) -> None:
+    """The short form of test/fuzz/guards.py."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
+    import guards
+
+    found = [
+        f"{seed}: {text}" for seed in range(first, first + 6) if (text := guards.problem(seed)[0])
+    ]
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("case", large_cases(), ids=lambda case: case.name)

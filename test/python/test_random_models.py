@@ -401,6 +401,21 @@ def test_programs_on_buffers(first: int) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("first", range(0, 24, 8))
+def test_what_must_not_run(first: int) -> None:
+    """Loops and branches that do not happen hold what would trap, or read beyond its operands."""
+    sys.path.insert(0, str(FUZZ))
+    from mlir_speculation import problems
+
+    tools = pathlib.Path(loopc.__file__).parents[2] / "bin"
+    wrong = [
+        f"seed {seed}: {problem}"
+        for seed in range(first, first + 8)
+        for problem in problems(seed, tools)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 # In the last ones a pass loses the rank of a result, which then has its shape as a second block,
 # and packed weights are read as buffers.
 @pytest.mark.parametrize("seed", [*range(6), 9028, 200015, 200017])

@@ -327,11 +327,13 @@ def test_indices_out_of_range(operator: str, width: int) -> None:
         ("Conv (x, s)", [(1, 1, 0), (1, 1, 1)], "window of extent 1 does not fit into 0"),
         ("Conv <dilations = [2]> (x, s)", [(1, 1, 2), (1, 1, 2)], "of extent 3 does not fit"),
         ("TopK (x, s)", [(2, 0), (1,)], "k is 1, the axis has 0 elements"),
+        ("ScatterElements (x, s, x)", [(2, 2), (1, 2)], "do not fit indices of shape"),
+        ("ScatterND (x, s, x)", [(2, 2), (1, 2)], "do not fit, expected shape"),
     ],
 )
 def test_what_operators_refuse(call: str, shapes: list[tuple[int, ...]], message: str) -> None:
     """As onnxruntime does; the library takes it."""
-    number = "int64" if call.startswith(("Split", "TopK")) else "float"
+    number = "int64" if call.startswith(("Split", "TopK", "Scatter")) else "float"
     outputs, names = "float[?] y", "y"
     if call.startswith("Split"):
         outputs, names = "float[?] y, float[?] z", "y, z"

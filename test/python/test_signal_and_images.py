@@ -268,6 +268,22 @@ def test_resize_to_one_element_by_a_scale(mode: str, dynamic: bool) -> None:
     np.testing.assert_array_equal(actual, x[:, :1])
 
 
+@pytest.mark.parametrize("opset", [11, 19])
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+@pytest.mark.parametrize("scale", [0.2, 0.3, 0.6, 0.75, 1.3, 2.0])
+def test_crops_by_scales(scale: float, mode: str, opset: int) -> None:
+    # Of 6 elements 3.6, 4.5 or 7.8: the definition divides by the length that the result has.
+    x = RNG.normal(size=(2, 6)).astype(np.float32)
+    operands = {"x": x, "r": np.array([0, 0.13, 1, 0.81], np.float32),
+                "s": np.array([1, scale], np.float32)}  # fmt: skip
+    node = helper.make_node("Resize", list(operands), ["y"], mode=mode,
+                            coordinate_transformation_mode="tf_crop_and_resize")  # fmt: skip
+    model = node_model([node], operands, {"y": np.float32}, opset, dynamic=True)
+    (actual,) = loopc.InferenceSession(model).run(None, operands)
+    peer = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(actual, peer.run(None, operands)[0], rtol=1e-5, atol=1e-5)
+
+
 @pytest.mark.parametrize("dynamic", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8])
 def test_max_pool_of_nothing(dtype: Any, dynamic: bool) -> None:

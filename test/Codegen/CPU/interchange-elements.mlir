@@ -212,11 +212,14 @@ func.func @narrow(%n: i64, %a0: tensor<2x?xf32>, %y0: tensor<?x2x?xf32>, %x: ten
 }
 
 // What lies before the loop was checked only if the loop runs: nothing is read
-// in front of the first iteration.
+// in front of the first iteration where there is none.
 // CHECK-LABEL: func @checked_before(
+// CHECK: %[[RUNS:.*]] = arith.cmpi sgt
+// CHECK: scf.if %[[RUNS]]
+// CHECK: vector.transfer_read
 // CHECK: loop.loop
-// CHECK: linalg.generic
-// REMARK: what it reads is checked only where it runs
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %arg1
 func.func @checked_before(%n: i64, %a0: tensor<?x?xf32>, %x: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

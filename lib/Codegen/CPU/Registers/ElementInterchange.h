@@ -69,6 +69,8 @@ public:
   /// True where only a version for one vector of elements is turned inside out.
   bool needsNarrowVersion() const { return rows && !columns && !narrow; }
   LoopOp makeNarrowVersion();
+  bool readsUnchecked();
+  void guard();
   void rewrite();
 
 private:

@@ -159,9 +159,6 @@ std::string ElementInterchange::match() {
   b.setInsertionPoint(loop);
   if (loop.getCondition())
     return "a condition may end it between any two iterations";
-  // What is the same in all iterations is read in front of the first one.
-  if (hasChecksOfTrips(loop))
-    return "what it reads is checked only where it runs";
   if (!loop.getTripCount() || isa<TensorType>(loop.getTripCount().getType()) ||
       loop.getNumCollected() || !loop.getSlices().empty())
     return "its trips, or the size of what it collects, are not known";
@@ -227,6 +224,43 @@ LoopOp ElementInterchange::makeNarrowVersion() {
   auto yield = scf::YieldOp::create(b, loop.getResults());
   rewriter.moveOpBefore(loop, yield);
   return copy;
+}
+
+/// What is the same in all iterations is read in front of the first one. Where
+/// there may be none, nobody may have checked that it is there.
+bool ElementInterchange::readsUnchecked() {
+  if (runsForSure(loop))
+    return false;
+  return llvm::any_of(reads, [&](auto &read) {
+    auto [value, map] = read.first;
+    auto slice = value.template getDefiningOp<tensor::ExtractSliceOp>();
+    bool isCut = slice && !isOutside(slice);
+    if (!isa<RankedTensorType>(value.getType()) ||
+        (isCut
+             ? !llvm::all_of(slice->getOperands(),
+                             [&](Value operand) { return isOutside(operand); })
+             : !isOutside(value)))
+      return false;
+    return (isCut && !needsNoCheck(slice)) || !hasElements(value, map, dims);
+  });
+}
+
+/// Puts the loop where it has an iteration:
+///
+///     %r = scf.if %trips > 0 { loop } else { inits }
+void ElementInterchange::guard() {
+  b.setInsertionPoint(loop);
+  Value trips = tripsAsIndex(b, loop.getLoc(), loop.getTripCount());
+  Value runs = arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, trips,
+                                     arith::ConstantIndexOp::create(b, 0));
+  auto branch = scf::IfOp::create(b, loop.getResultTypes(), runs,
+                                  /*withElseRegion=*/true);
+  rewriter.replaceAllUsesWith(loop.getResults(), branch.getResults());
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loop.getInits());
+  b.setInsertionPointToStart(branch.thenBlock());
+  auto yield = scf::YieldOp::create(b, loop.getResults());
+  rewriter.moveOpBefore(loop, yield);
 }
 
 /// Whether iterations read or write columns, and whether rows.
@@ -489,11 +523,15 @@ struct CpuInterchangeElements
                      ? "there is a version of it for one vector of elements, "
                        "in which these stay in registers"
                      : "all iterations of a tile of elements run in registers");
-      if (!interchange.needsNarrowVersion()) {
+      bool isNarrow = interchange.needsNarrowVersion();
+      bool isGuarded = interchange.readsUnchecked();
+      if (!isNarrow && !isGuarded) {
         interchange.rewrite();
       } else {
-        ElementInterchange version(rewriter, interchange.makeNarrowVersion(),
-                                   cpu, /*narrow=*/true);
+        LoopOp inner = isNarrow ? interchange.makeNarrowVersion() : loop;
+        if (isGuarded)
+          ElementInterchange(rewriter, inner, cpu, isNarrow).guard();
+        ElementInterchange version(rewriter, inner, cpu, isNarrow);
         if (version.match().empty())
           version.rewrite();
       }

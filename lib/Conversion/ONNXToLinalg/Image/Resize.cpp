@@ -41,11 +41,13 @@ static Value originalPlace(ScalarBuilder &s, const Options &options,
   Type f64 = s.b.getF64Type();
   auto number = [&](double x) { return s.constant(f64, x); };
   Value x = realOf(s, at), from = realOf(s, fromExtent);
-  // Scales give a length that has a part behind the point.
+  // Scales give a length that has a part behind the point: output_width of the
+  // definition, and what ONNX's tests divide by in align_corners.
   Value to = axis.isBySize ? realOf(s, toExtent) : s.mul(axis.scale, from);
   Value one = number(1), half = number(0.5);
   // length_resized of the definition, which is whole.
-  Value isPoint = s.equal(realOf(s, toExtent), one);
+  Value whole = realOf(s, toExtent);
+  Value isPoint = s.equal(whole, one);
   auto steps = [&](Value extent) { return s.sub(extent, one); };
   auto halfPixel = [&] {
     return s.sub(s.div(s.add(x, half), axis.scale), half);
@@ -63,14 +65,14 @@ static Value originalPlace(ScalarBuilder &s, const Options &options,
   if (mode == "pytorch_half_pixel")
     return s.select(isPoint, number(0), halfPixel());
   if (mode == "half_pixel_symmetric") {
-    Value adjustment = s.div(realOf(s, toExtent), to);
+    Value adjustment = s.div(whole, to);
     Value offset = s.mul(s.div(from, number(2)), s.sub(one, adjustment));
     return s.add(offset, halfPixel());
   }
   if (mode == "tf_crop_and_resize") {
     Value length = s.mul(s.sub(axis.end, axis.begin), steps(from));
     Value moved = s.select(isPoint, s.div(length, number(2)),
-                           s.div(s.mul(x, length), steps(to)));
+                           s.div(s.mul(x, length), steps(whole)));
     Value place = s.add(moved, s.mul(axis.begin, steps(from)));
     // What lies outside need not lie far outside, and no number lies there too:
     // as an integer either could be poison, and an access to any address.

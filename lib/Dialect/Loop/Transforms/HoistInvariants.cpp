@@ -27,12 +27,11 @@ size_t loop::hoistInvariants(LoopLikeOpInterface loop) {
   llvm::SmallDenseMap<Region *, Operation *> checks;
   for (Region *region : loop.getLoopRegions())
     checks[region] = findFirstCheck(region->front());
-  bool checksTrips = hasChecksOfTrips(loop);
   return moveLoopInvariantCode(
       loop.getLoopRegions(),
       [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); },
       [&](Operation *op, Region *region) {
-        return mayRunBeforeLoop(op, loop, checks.lookup(region), checksTrips);
+        return mayRunBeforeLoop(op, loop, checks.lookup(region));
       },
       [&](Operation *op, Region *) { loop.moveOutOfLoop(op); });
 }

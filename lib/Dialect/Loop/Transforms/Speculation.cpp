@@ -23,8 +23,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "mlir/Interfaces/VectorInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -313,14 +312,31 @@ static Interval rangeOf(Value value, unsigned depth) {
   return {};
 }
 
+/// True if `index` is one of an axis of `extent`, which is known.
+static bool isInside(OpFoldResult index, int64_t extent) {
+  std::optional<int64_t> constant = getConstantIntValue(index);
+  Interval range =
+      constant ? Interval{*constant, *constant} : rangeOf(cast<Value>(index));
+  return ShapedType::isStatic(extent) && range.low >= 0 && range.high < extent;
+}
+
 /// True if every index is one of its axis, which is known.
 static bool areInside(ValueRange indices, RankedTensorType type) {
-  return llvm::all_of(llvm::enumerate(indices), [&](auto it) {
-    int64_t extent = type.getDimSize(it.index());
-    Interval range = rangeOf(it.value());
-    return ShapedType::isStatic(extent) && range.low >= 0 &&
-           range.high < extent;
+  return llvm::all_of(llvm::zip_equal(indices, type.getShape()), [](auto pair) {
+    return isInside(std::get<0>(pair), std::get<1>(pair));
   });
+}
+
+/// True if every axis of which `slice` takes one element has it: who reads that
+/// one counts on it (`isWhole`).
+static bool takesInside(tensor::ExtractSliceOp slice) {
+  return llvm::all_of(
+      llvm::zip_equal(slice.getMixedOffsets(), slice.getMixedSizes(),
+                      slice.getSourceType().getShape()),
+      [](auto axis) {
+        auto [offset, size, extent] = axis;
+        return !isConstantIntValue(size, 1) || isInside(offset, extent);
+      });
 }
 
 /// True if the numbers that lead `op` to elements do not lead it beyond its
@@ -336,7 +352,7 @@ static bool staysInside(Operation *op) {
     return insert.getOffsets().empty() && insert.getSizes().empty() &&
            insert.getStrides().empty();
   return !isa<tensor::GatherOp, tensor::ScatterOp,
-              tensor::ParallelInsertSliceOp>(op);
+              tensor::ParallelInsertSliceOp, VectorTransferOpInterface>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -379,6 +395,9 @@ static Extent extentOf(Value tensor, int64_t axis) {
   Operation *op = tensor.getDefiningOp();
   if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
     return extentOf(empty.getMixedSizes()[axis]);
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
+    if (isa<RankedTensorType>(cast.getSource().getType()))
+      return extentOf(cast.getSource(), axis);
   // The result is its place.
   if (auto made = dyn_cast_or_null<DestinationStyleOpInterface>(op))
     return extentOf(made.getTiedOpOperand(cast<OpResult>(tensor))->get(), axis);
@@ -406,22 +425,29 @@ static bool isWhole(Value tensor) {
   };
   while (Operation *op = tensor.getDefiningOp()) {
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-      // One element of an axis is held within it when it is taken; what is
-      // constant the verifier has seen.
-      for (auto [k, offset, size] :
-           llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes())) {
+      // One element of an axis is held within it where it is taken
+      // (`takesInside`); what is constant the verifier has seen.
+      for (auto [k, offset, size, stride] :
+           llvm::enumerate(slice.getMixedOffsets(), slice.getMixedSizes(),
+                           slice.getMixedStrides())) {
         bool isConstant = getConstantIntValue(offset) &&
                           getConstantIntValue(size) &&
+                          getConstantIntValue(stride) &&
                           !slice.getSourceType().isDynamicDim(k);
-        if (!isConstant && !isConstantIntValue(size, 1) &&
-            !(extentOf(size) == extentOf(slice.getSource(), k)))
+        bool isAll = isConstantIntValue(offset, 0) &&
+                     isConstantIntValue(stride, 1) &&
+                     extentOf(size) == extentOf(slice.getSource(), k);
+        if (!isConstant && !isAll && !isConstantIntValue(size, 1))
           return false;
       }
-    } else if (isa<tensor::CastOp, tensor::ExpandShapeOp,
-                   tensor::CollapseShapeOp, tensor::ReshapeOp>(op)) {
-      if (!isStatic(tensor) || !isStatic(op->getOperand(0)))
+    } else if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::ReshapeOp>(
+                   op)) {
+      // Less said of the same extents is always true.
+      auto cast = dyn_cast<tensor::CastOp>(op);
+      if (!(cast && tensor::canFoldIntoConsumerOp(cast)) &&
+          (!isStatic(tensor) || !isStatic(op->getOperand(0))))
         return false;
-    } else {
+    } else if (!isa<tensor::CollapseShapeOp>(op)) {
       break;
     }
     tensor = op->getOperand(0);
@@ -455,16 +481,31 @@ static bool extentsAgree(linalg::LinalgOp op) {
   return true;
 }
 
+bool loopc::hasElements(Value tensor, AffineMap map,
+                        ArrayRef<OpFoldResult> space) {
+  return isWhole(tensor) &&
+         llvm::all_of(llvm::enumerate(map.getResults()), [&](auto it) {
+           auto dim = dyn_cast<AffineDimExpr>(it.value());
+           return dim && extentOf(tensor, it.index()) ==
+                             extentOf(space[dim.getPosition()]);
+         });
+}
+
 bool loop::needsNoCheck(Operation *op) {
   auto isFine = [](Operation *inner) {
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(inner))
       return llvm::all_of(inner->getOperands(), isWhole) &&
              extentsAgree(linalgOp);
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(inner))
+      return takesInside(slice);
     // They touch no elements.
-    if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-            tensor::ReshapeOp, tensor::ExtractSliceOp, tensor::EmptyOp,
-            tensor::DimOp, tensor::RankOp>(inner))
+    if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::EmptyOp,
+            tensor::SplatOp, tensor::GenerateOp, tensor::DimOp, tensor::RankOp>(
+            inner))
       return true;
+    // Axes of a view are joined in a copy.
+    if (isa<tensor::CollapseShapeOp, tensor::ReshapeOp, tensor::PadOp>(inner))
+      return isWhole(inner->getOperand(0));
     // Others go where numbers lead them.
     if (!staysInside(inner))
       return false;
@@ -501,8 +542,7 @@ bool loopc::mayRunBeforeChecks(Operation *op) {
   return isSafeToSpeculate(op) && needsNoCheck(op);
 }
 
-/// True if the body of `loop` runs at least once, for all that is known before.
-static bool runsForSure(LoopLikeOpInterface loop) {
+bool loopc::runsForSure(LoopLikeOpInterface loop) {
   std::optional<APInt> trips = loop.getStaticTripCount();
   if (!trips || !trips->isStrictlyPositive())
     return false;
@@ -511,67 +551,13 @@ static bool runsForSure(LoopLikeOpInterface loop) {
          matchPattern(counted.getCondition(), m_One());
 }
 
-/// True if `value` is computed from `trips`, the number of a loop's iterations.
-static bool asksFor(Value trips, Value value, unsigned depth = kDepth) {
-  if (value == trips)
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && depth > 0 && isa<arith::ArithDialect>(op->getDialect()) &&
-         llvm::any_of(op->getOperands(), [&](Value operand) {
-           return asksFor(trips, operand, depth - 1);
-         });
-}
-
-/// The arguments of blocks, and results of operations without operands, that
-/// `value` is computed from, but for constants; none where an operation with
-/// regions is among what it is computed from, or that is too much to look at.
-static std::optional<llvm::SmallPtrSet<Value, 8>> findRoots(Value value) {
-  constexpr unsigned kMost = 64;
-  llvm::SmallPtrSet<Value, 8> roots;
-  llvm::SetVector<Value> all;
-  all.insert(value);
-  for (unsigned k = 0; k < all.size(); ++k) {
-    Operation *op = all[k].getDefiningOp();
-    if (op && op->hasTrait<OpTrait::ConstantLike>())
-      continue;
-    if (!op || op->getNumOperands() == 0)
-      roots.insert(all[k]);
-    else
-      all.insert(op->operand_begin(), op->operand_end());
-    if ((op && op->getNumRegions() != 0) || all.size() > kMost)
-      return std::nullopt;
-  }
-  return roots;
-}
-
-bool loopc::hasChecksOfTrips(LoopLikeOpInterface loop) {
-  auto counted = dyn_cast<LoopOp>(*loop);
-  if (!counted || !counted.getTripCount() || runsForSure(loop))
-    return false;
-  auto roots = findRoots(counted.getTripCount());
-  auto isOfLoop = [&](CheckOp check) {
-    // One that somebody has written in front of the loop.
-    if (!check.getGuarded())
-      return asksFor(counted.getTripCount(), check.getCondition());
-    // The number of iterations may have been computed anew since one was moved.
-    auto others = findRoots(check.getCondition());
-    return !roots || roots->empty() || !others ||
-           llvm::any_of(*roots,
-                        [&](Value root) { return others->contains(root); });
-  };
-  Operation *last = loop;
-  for (; last && !isa<FunctionOpInterface>(last); last = last->getParentOp())
-    for (Operation *op = last->getPrevNode(); op; op = op->getPrevNode())
-      if (auto check = dyn_cast<CheckOp>(op); check && isOfLoop(check))
-        return true;
-  return false;
-}
-
 bool loopc::mayRunBeforeLoop(Operation *op, LoopLikeOpInterface loop,
-                             Operation *check, bool checksTrips) {
-  if (check && check->isBeforeInBlock(op))
-    return mayRunBeforeChecks(op);
-  if (runsForSure(loop))
+                             Operation *check) {
+  bool isChecked = check && check->isBeforeInBlock(op);
+  if (!isChecked && runsForSure(loop))
     return isMemoryEffectFree(op) && isSpeculatable(op);
-  return isSafeToSpeculate(op) && (!checksTrips || needsNoCheck(op));
+  // A view beyond its tensor is a fault to who checks accesses.
+  bool isView =
+      isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::ExpandShapeOp>(op);
+  return mayRunBeforeChecks(op) && (!isView || isWhole(op->getResult(0)));
 }

@@ -61,10 +61,11 @@ func.func @behind(%n: i64, %x: tensor<?x?xf32>, %v: tensor<?x4xf32>, %w: tensor<
   return %r#0, %r#1, %r#2, %r#3 : f32, f32, f32, f32
 }
 
-// In front of every check all moves.
+// In front of every check all moves, if the loop runs for sure.
 // CHECK-LABEL: func @before(
-func.func @before(%n: i64, %x: tensor<?x?xf32>, %w: tensor<?x4xf32>, %e: tensor<?x4xf32>) {
+func.func @before(%x: tensor<?x?xf32>, %w: tensor<?x4xf32>, %e: tensor<?x4xf32>) {
   %t0 = arith.constant 7 : i64
+  %n = arith.constant 3 : i64
   // CHECK: arith.mulf
   // CHECK: loop.loop
   loop.loop (%i : i64, %c : i1) trips(%n : i64) {
@@ -80,6 +81,55 @@ func.func @before(%n: i64, %x: tensor<?x?xf32>, %w: tensor<?x4xf32>, %e: tensor<
     loop.yield while(%c : i1)
   }
   return
+}
+
+// Where the loop may not run, what may read beyond a tensor stays, though nobody
+// has written a check: a product of extents that may differ, an element of any
+// place, a row of any place and what reads it. A row that is there moves.
+// CHECK-LABEL: func @unchecked(
+func.func @unchecked(%n: i64, %x: tensor<4x8xf32>, %y: tensor<?xf32>, %z: tensor<?xf32>, %at: index, %s: f32) -> (f32, f32, f32, f32) {
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %e = tensor.empty() : tensor<8xf32>
+  // CHECK: math.exp
+  // CHECK: loop.loop
+  // CHECK: arith.mulf
+  // CHECK: tensor.extract %{{.*}}[%arg4]
+  // CHECK: tensor.extract_slice
+  // CHECK: math.tanh
+  // CHECK: loop.yield
+  %r:4 = loop.loop (%i : i64, %c : i1) trips(%n : i64) carried(%a = %s : f32, %b = %s : f32, %d = %s : f32, %f = %s : f32) {
+    %from = tensor.from_elements %s : tensor<f32>
+    %sum = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+        ins(%y, %z : tensor<?xf32>, tensor<?xf32>) outs(%from : tensor<f32>) {
+    ^bb0(%p0: f32, %p1: f32, %o: f32):
+      %t = arith.mulf %p0, %p1 : f32
+      %more = arith.addf %o, %t : f32
+      linalg.yield %more : f32
+    } -> tensor<f32>
+    %one = tensor.extract %sum[] : tensor<f32>
+    %two = tensor.extract %y[%at] : tensor<?xf32>
+    %row = tensor.extract_slice %x[%at, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+    %q = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%row : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%p0: f32, %o: f32):
+      %t = math.tanh %p0 : f32
+      linalg.yield %t : f32
+    } -> tensor<8xf32>
+    %three = tensor.extract %q[%c0] : tensor<8xf32>
+    %least = arith.minsi %at, %c3 : index
+    %inside = arith.maxsi %least, %c0 : index
+    %row2 = tensor.extract_slice %x[%inside, 0] [1, 8] [1, 1] : tensor<4x8xf32> to tensor<8xf32>
+    %q2 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%row2 : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+    ^bb0(%p0: f32, %o: f32):
+      %t = math.exp %p0 : f32
+      linalg.yield %t : f32
+    } -> tensor<8xf32>
+    %four = tensor.extract %q2[%c0] : tensor<8xf32>
+    loop.yield while(%c : i1) carried(%one, %two, %three, %four : f32, f32, f32, f32)
+  }
+  return %r#0, %r#1, %r#2, %r#3 : f32, f32, f32, f32
 }
 
 // A view that a check holds to what is there, and a copy into a place.

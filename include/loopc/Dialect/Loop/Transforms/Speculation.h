@@ -38,11 +38,10 @@ namespace loopc {
 /// - Loops and branches: where MLIR knows that they end, and all in them may
 ///   run.
 /// - Reading elements (tensor.extract, linalg and others): where it stands
-///   behind the same checks; before them, where `needsNoCheck` holds. Every
-///   access that may go beyond its tensor stands behind a check in its own
-///   block.
+///   behind the same checks; before them, where `needsNoCheck` holds.
 /// - tensor.cast, views, reshapes: as reading elements. They touch none, who
-///   reads them does.
+///   reads them does; but one that takes an element of an axis stays where that
+///   is known to be there.
 /// - What writes memory, lists, calls and checks: never. They have effects.
 ///
 /// The checks in front of `op` must still be there: who moves it before a check
@@ -53,17 +52,21 @@ bool isSafeToSpeculate(mlir::Operation *op);
 /// it: it also stays within its tensors whether or not they hold.
 bool mayRunBeforeChecks(mlir::Operation *op);
 
-/// True if `loop` may have no iteration, and a check in front of it asks for
-/// how many there are, or may be one of its body's (`guarded`, from
-/// loop-hoist-checks): it says nothing where the body does not run.
-bool hasChecksOfTrips(mlir::LoopLikeOpInterface loop);
+/// True if the body of `loop` runs at least once, for all that is known before.
+bool runsForSure(mlir::LoopLikeOpInterface loop);
+
+/// True if `tensor` has an element wherever `map` leads to in a space of such
+/// extents, whatever the checks before it say.
+bool hasElements(mlir::Value tensor, mlir::AffineMap map,
+                 llvm::ArrayRef<mlir::OpFoldResult> space);
 
 /// True if `op`, of the body of `loop`, may run before `loop`; `check` is the
-/// first check in the body, or null, and `checksTrips` what `hasChecksOfTrips`
-/// says. A loop that runs for sure would have run what stands in front of its
-/// checks.
+/// first check in the body, or null. A loop that runs for sure would have run
+/// what stands in front of its checks. Of another one nobody knows that what
+/// the body reads is there: a check of it may hold because there is no
+/// iteration, and who writes MLIR by hand may have written none.
 bool mayRunBeforeLoop(mlir::Operation *op, mlir::LoopLikeOpInterface loop,
-                      mlir::Operation *check, bool checksTrips);
+                      mlir::Operation *check);
 
 /// True if `size` is computed from constants and extents of what is there, and
 /// is not negative: memory of such a size may be asked for where the program
