@@ -267,3 +267,15 @@ gpu.module @kernels {
 // expected-error @below {{attribute 'loopc.messages' must be an array of strings}}
 gpu.module @kernels attributes {loopc.messages = [1]} {
 }
+
+// -----
+
+// Labels of a section are pairs of the same kind.
+func.func private @section(%n: index) -> index attributes {loopc.section} {
+  return %n : index
+}
+func.func @labels(%n: index) -> index {
+  // expected-error @below {{attribute 'loopc.labels' must be pairs of locations, of symbols or of strings}}
+  %r = call @section(%n) {loopc.labels = [@a, "b"]} : (index) -> index
+  return %r : index
+}

@@ -467,3 +467,49 @@ llvm.func internal @nest_0(%x: !llvm.ptr) attributes {loopc.outlined} {
   llvm.call @use(%x, %b) : (!llvm.ptr, i64) -> ()
   llvm.return
 }
+
+// -----
+
+// The number of a column is an argument where it is compared with others by
+// umax, as by smax: columns of a table that a function is called for.
+// CHECK-LABEL: llvm.func @columns(
+// CHECK: llvm.call @nest({{.*}}) : (i64, i64) -> i64
+// CHECK: llvm.call @nest({{.*}}) : (i64, i64) -> i64
+// CHECK: llvm.func internal @nest(
+// CHECK-NOT: llvm.func internal @nest_0
+llvm.func @columns(%count: i64) -> i64 {
+  %a = llvm.call @nest(%count) : (i64) -> i64
+  %b = llvm.call @nest_0(%count) : (i64) -> i64
+  %sum = llvm.add %a, %b : i64
+  llvm.return %sum : i64
+}
+llvm.func internal @nest(%count: i64) -> i64 attributes {loopc.outlined} {
+  %c0 = llvm.mlir.constant(0 : i64) : i64
+  %c1 = llvm.mlir.constant(1 : i64) : i64
+  %n = llvm.mlir.constant(5 : i64) : i64
+  llvm.br ^head(%c0, %c0 : i64, i64)
+^head(%i: i64, %most: i64):
+  %more = llvm.icmp "slt" %i, %count : i64
+  llvm.cond_br %more, ^body, ^end
+^body:
+  %larger = llvm.intr.umax(%most, %n) : (i64, i64) -> i64
+  %next = llvm.add %i, %c1 : i64
+  llvm.br ^head(%next, %larger : i64, i64)
+^end:
+  llvm.return %most : i64
+}
+llvm.func internal @nest_0(%count: i64) -> i64 attributes {loopc.outlined} {
+  %c0 = llvm.mlir.constant(0 : i64) : i64
+  %c1 = llvm.mlir.constant(1 : i64) : i64
+  %n = llvm.mlir.constant(6 : i64) : i64
+  llvm.br ^head(%c0, %c0 : i64, i64)
+^head(%i: i64, %most: i64):
+  %more = llvm.icmp "slt" %i, %count : i64
+  llvm.cond_br %more, ^body, ^end
+^body:
+  %larger = llvm.intr.umax(%most, %n) : (i64, i64) -> i64
+  %next = llvm.add %i, %c1 : i64
+  llvm.br ^head(%next, %larger : i64, i64)
+^end:
+  llvm.return %most : i64
+}

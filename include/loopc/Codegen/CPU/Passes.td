@@ -14,15 +14,15 @@ include "mlir/Pass/PassBase.td"
 def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
   let summary = "outline sections of a large block, for passes in parallel";
   let description = [{
-    Passes work on functions side by side, and a model is one. A block of a
-    function, or of a branch, with much code becomes calls of functions, each
-    with a section of it (`loopc.section`), until `cpu-join-sections` puts them
-    back. A section has copies of what makes the values that it is handed, as
-    far as that only allocates or has no effect at all, and returns these: so it
-    knows of them what is known outside, and nobody takes a buffer for its own
-    that others use.
-
-    They end between products, so that passes which join neighbours find these.
+    A large block of a function, or of a branch, becomes calls of functions,
+    each with a section of it (`loopc.section`), until `cpu-join-sections` puts
+    them back: passes work on functions side by side. A section has copies of
+    what makes the values that it is handed, as far as that only allocates or
+    has no effect, and returns these: so it knows of them what is known outside,
+    and nobody takes a buffer for its own that others use. Sections end between
+    products, so that passes which join neighbours find these. Layers that look
+    alike are sections. Those that are equal but for labels (locations, names of
+    constants, messages of checks) are one function; calls name their labels.
 
     ```mlir
     %a = memref.alloc() : memref<8x8xf32>
@@ -43,7 +43,8 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
                         "no pass joins neighbours: sections may end anywhere">,
                  Option<"reportWork", "report-work", "bool", "false",
                         "say how many uses of buffers were looked at">];
-  let statistics = [Statistic<"numSections", "sections", "sections">];
+  let statistics = [Statistic<"numSections", "sections", "sections">,
+                    Statistic<"numShared", "shared", "of them equal to others">];
   let dependentDialects = ["::mlir::func::FuncDialect"];
 }
 
@@ -162,10 +163,9 @@ def CpuInterchangeElements
 def CpuJoinSections : Pass<"cpu-join-sections", "::mlir::ModuleOp"> {
   let summary = "inline the sections of cpu-cut-sections again";
   let description = [{
-    What `cpu-cut-sections` has made functions of takes the place of the calls.
-    The values that a section was handed replace what stood for them. Constants
-    go to the front of the function, and of equal operations of a block that
-    have no effect one is left.
+    What `cpu-cut-sections` has made functions of takes the place of the calls,
+    which get the values that they were handed, and their labels. Constants go
+    to the front, and of equal operations without an effect one is left.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }

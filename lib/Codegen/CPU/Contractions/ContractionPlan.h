@@ -87,6 +87,9 @@ using ZeroBorders = llvm::DenseMap<mlir::OpOperand *, ZeroBorder>;
 /// written to in one part only.
 ZeroBorders findZeroBorders(mlir::Operation *root);
 
+/// True for a constant whose elements are floats, all of them finite.
+bool isFiniteConstant(mlir::memref::GlobalOp global);
+
 /// An axis of an image that windows go along: the loop `position` by `stride`,
 /// the loop `element`, of the sum, by `dilation`, from `first` on. All that is
 /// not among the `size` elements from `begin` on adds nothing to the sum.

@@ -176,17 +176,9 @@ static bool areFinite(ArrayRef<char> bytes, Bits exponent) {
   return !bytes.empty();
 }
 
-/// True if all elements of `buffer` are integers, or those of a constant finite
-/// numbers.
-static bool areFinite(Value buffer) {
-  Type element = getElementTypeOrSelf(buffer);
-  if (isa<IntegerType>(element))
-    return true;
-  auto get = getViewRoot(buffer).getDefiningOp<memref::GetGlobalOp>();
-  auto global = get ? SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
-                          get, get.getNameAttr())
-                    : memref::GlobalOp();
-  if (!global || !global.getConstant())
+bool loopc::isFiniteConstant(memref::GlobalOp global) {
+  Type element = global.getType().getElementType();
+  if (!global.getConstant())
     return false;
   ArrayRef<char> bytes = getRawBytes(global.getInitialValueAttr());
   if (element.isF32())
@@ -194,6 +186,18 @@ static bool areFinite(Value buffer) {
   if (element.isF16())
     return areFinite<uint16_t>(bytes, 0x7c00);
   return element.isBF16() && areFinite<uint16_t>(bytes, 0x7f80);
+}
+
+/// True if all elements of `buffer` are integers, or those of a constant finite
+/// numbers.
+static bool areFinite(Value buffer) {
+  if (isa<IntegerType>(getElementTypeOrSelf(buffer)))
+    return true;
+  auto get = getViewRoot(buffer).getDefiningOp<memref::GetGlobalOp>();
+  auto global = get ? SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+                          get, get.getNameAttr())
+                    : memref::GlobalOp();
+  return global && isFiniteConstant(global);
 }
 
 /// True if `op` adds nothing to its sum where `input` is zero: all that it adds

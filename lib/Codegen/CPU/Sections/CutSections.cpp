@@ -17,7 +17,13 @@
 //
 // Passes that join neighbouring operations shall find the same ones: a section
 // ends between what is done with one product and what another one begins with.
+//
+// Layers of a network that look alike are sections of their own. Of those that
+// are equal but for labels, one goes through the passes for all of them
+// (EqualSections.h).
 
+#include "EqualSections.h"
+#include "Repeats.h"
 #include "Rows/Chain.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
@@ -44,6 +50,9 @@ using namespace loopc;
 static constexpr unsigned kOpsOfProduct = 200, kOpsOfLinalg = 40;
 /// Sections of a block at most: enough for the cores that one compiler has.
 static constexpr size_t kMaxSections = 8;
+/// Layers that look alike are as large as this part of a section, or larger: a
+/// call of each is made and taken back.
+static constexpr unsigned kLayersOfSection = 8;
 
 static unsigned countOps(Operation &op) {
   unsigned count = 0;
@@ -71,13 +80,20 @@ enum class Kind {
   Other
 };
 
+/// Operations behind one another, by the places of the first and of what comes
+/// behind the last.
+struct PlaceRange {
+  size_t begin, end;
+};
+
 /// A block, and where it may be cut.
 class BlockCutter {
 public:
   explicit BlockCutter(Block &block);
 
-  /// Where sections of about equal size begin; `minOps` are worth one.
-  SmallVector<size_t> findCuts(unsigned minOps, bool anywhere);
+  /// The sections, in their order: layers that look alike, and of what is
+  /// beside them such of about equal size; `minOps` are worth one.
+  SmallVector<PlaceRange> findSections(unsigned minOps, bool anywhere);
 
   ArrayRef<Operation *> getOps() const { return ops; }
 
@@ -93,6 +109,9 @@ private:
   };
 
   bool mayCut(size_t place) const;
+  void split(PlaceRange range);
+  SmallVector<PlaceRange> findLayers(PlaceRange range);
+  void cutEvenly(PlaceRange range);
   bool endsProduct(size_t place) const;
   bool beginsProduct(size_t place, bool copies) const;
   SmallVector<Use> findUses(memref::AllocOp alloc);
@@ -107,7 +126,10 @@ private:
   /// Places where what uses a buffer behind may be joined with what uses it
   /// before.
   SmallVector<bool> joined;
-  unsigned work = 0;
+  unsigned work = 0, minOps = 0;
+  bool anywhere = false;
+  SmallVector<uint64_t> looks; ///< equal for operations that look alike
+  SmallVector<PlaceRange> sections;
 };
 
 /// Moves a section of a block into a function.
@@ -124,7 +146,8 @@ public:
   bool knowsBuffers() const;
 
   /// Makes the function and calls it in the place of the operations.
-  func::FuncOp outline(StringRef name, SymbolTable &symbols);
+  std::pair<func::CallOp, func::FuncOp> outline(StringRef name,
+                                                SymbolTable &symbols);
 
 private:
   bool isInside(Value value) const;
@@ -163,20 +186,18 @@ private:
           if (!region.empty())
             cut(region.front(), function, symbols);
     BlockCutter cutter(block);
-    SmallVector<size_t> cuts = cutter.findCuts(minOps, anywhere);
+    SmallVector<PlaceRange> sections = cutter.findSections(minOps, anywhere);
     work += cutter.getWork();
-    if (cuts.size() < 2)
-      return;
+    EqualSections equal(symbols);
     // The last one first: what makes the values that it is handed is then
     // still there.
-    ArrayRef<Operation *> ops = cutter.getOps();
-    for (size_t begin : llvm::reverse(cuts)) {
-      Section section(ops.drop_front(begin));
-      ops = ops.take_front(begin);
+    for (auto [begin, end] : llvm::reverse(sections)) {
+      Section section(cutter.getOps().slice(begin, end - begin));
       if (!anywhere && !section.knowsBuffers())
         continue;
-      section.outline(function.getName(), symbols);
+      auto [call, made] = section.outline(function.getName(), symbols);
       ++numSections;
+      numShared += equal.share(call, made);
     }
   }
 
@@ -359,6 +380,8 @@ SmallVector<bool> BlockCutter::findJoined() {
 }
 
 bool BlockCutter::mayCut(size_t place) const {
+  if (anywhere || place == ops.size())
+    return true;
   // Rows are joined with rows, and copies with them, but for those that stand
   // behind a product.
   if (!beginsProduct(place, /*copies=*/false) &&
@@ -370,24 +393,81 @@ bool BlockCutter::mayCut(size_t place) const {
   return !joined[place];
 }
 
-SmallVector<size_t> BlockCutter::findCuts(unsigned minOps, bool anywhere) {
-  uint64_t total = llvm::sum_of(counts, uint64_t(0));
-  size_t most = std::min<size_t>(total / std::max(minOps, 1U), kMaxSections);
-  if (most > 1 && !anywhere)
+SmallVector<PlaceRange> BlockCutter::findSections(unsigned minimum,
+                                                  bool maybeAnywhere) {
+  minOps = std::max(minimum, 1U);
+  anywhere = maybeAnywhere;
+  if (llvm::sum_of(counts, uint64_t(0)) < minOps)
+    return {};
+  if (!anywhere)
     joined = findJoined();
-  SmallVector<size_t> cuts{0};
+  for (Operation *op : ops)
+    looks.push_back(size_t(hashKind(*op)));
+  split({0, ops.size()});
+  return sections.size() < 2 ? SmallVector<PlaceRange>() : std::move(sections);
+}
+
+/// Divides a range into layers, and what is in front of them and behind them.
+void BlockCutter::split(PlaceRange range) {
+  SmallVector<PlaceRange> layers = findLayers(range);
+  if (layers.empty())
+    return cutEvenly(range);
+  split({range.begin, layers.front().begin});
+  sections.append(layers);
+  split({layers.back().end, range.end});
+}
+
+/// Layers behind one another that look alike, two or more, and so large that
+/// to have one for all of them spares half a section. A layer of few operations
+/// is several times what repeats.
+SmallVector<PlaceRange> BlockCutter::findLayers(PlaceRange range) {
+  std::optional<Repeat> repeat =
+      findRepeat(looks, counts, range.begin, range.end);
+  if (!repeat)
+    return {};
+  auto [begin, end, period] = *repeat;
+  uint64_t count = llvm::sum_of(ArrayRef(counts).slice(begin, period));
+  size_t length =
+      period * llvm::divideCeil(minOps / kLayersOfSection + 1, count + 1);
+  SmallVector<PlaceRange> best;
+  for (size_t from = begin; from < begin + period; ++from) {
+    SmallVector<PlaceRange> layers;
+    // The first one may begin with the range.
+    if (from == range.begin || mayCut(from))
+      for (size_t at = from; at + length <= end && mayCut(at + length);
+           at += length)
+        layers.push_back({at, at + length});
+    if (layers.size() > best.size())
+      best = std::move(layers);
+  }
+  uint64_t ofLayer = (length / period) * count;
+  bool isWorth = best.size() > 1 && (best.size() - 1) * ofLayer >= minOps / 2;
+  return isWorth ? best : SmallVector<PlaceRange>();
+}
+
+/// Sections of about equal size, or one.
+void BlockCutter::cutEvenly(PlaceRange range) {
+  if (range.begin == range.end)
+    return;
+  auto sizes = ArrayRef(counts).slice(range.begin, range.end - range.begin);
+  uint64_t total = llvm::sum_of(sizes, uint64_t(0));
+  size_t most = std::min<size_t>(total / minOps, kMaxSections);
+  SmallVector<size_t> cuts{range.begin};
   uint64_t count = 0, sinceLast = 0;
-  for (size_t place = 0; place < ops.size() && cuts.size() < most; ++place) {
+  for (size_t place = range.begin; place < range.end && cuts.size() < most;
+       ++place) {
     uint64_t left = most - cuts.size() + 1;
     uint64_t wanted = (total - (count - sinceLast)) / left;
-    if (place > 0 && sinceLast >= wanted && (anywhere || mayCut(place))) {
+    if (place > range.begin && sinceLast >= wanted && mayCut(place)) {
       cuts.push_back(place);
       sinceLast = 0;
     }
     count += counts[place];
     sinceLast += counts[place];
   }
-  return cuts;
+  cuts.push_back(range.end);
+  for (auto [begin, end] : llvm::zip(cuts, ArrayRef(cuts).drop_front()))
+    sections.push_back({begin, end});
 }
 
 //===----------------------------------------------------------------------===//
@@ -449,7 +529,8 @@ bool Section::knowsBuffers() const {
   });
 }
 
-func::FuncOp Section::outline(StringRef name, SymbolTable &symbols) {
+std::pair<func::CallOp, func::FuncOp> Section::outline(StringRef name,
+                                                       SymbolTable &symbols) {
   OpBuilder b(ops.front());
   Location loc = ops.front()->getLoc();
   SmallVector<Type> types(ValueRange(captures.getArrayRef()).getTypes());
@@ -492,5 +573,5 @@ func::FuncOp Section::outline(StringRef name, SymbolTable &symbols) {
                              [&](OpOperand &use) {
                                return !made->isProperAncestor(use.getOwner());
                              });
-  return made;
+  return {call, made};
 }

@@ -10,6 +10,7 @@
 // place of the calls again. The copies that stood for values of outside are
 // replaced by these.
 
+#include "EqualSections.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -56,15 +57,26 @@ struct CpuJoinSections : loopc::impl::CpuJoinSectionsBase<CpuJoinSections> {
     if (sections.empty())
       return markAllAnalysesPreserved();
     SmallVector<func::CallOp> calls;
+    llvm::StringMap<unsigned> uses;
     getOperation().walk([&](func::CallOp call) {
-      if (sections.contains(call.getCallee()))
+      if (sections.contains(call.getCallee())) {
         calls.push_back(call);
+        ++uses[call.getCallee()];
+      }
     });
     llvm::SetVector<Block *> blocks;
     for (func::CallOp call : calls) {
       blocks.insert(&call->getParentOfType<func::FuncOp>().getBody().front());
       blocks.insert(call->getBlock());
-      if (failed(join(call, sections.lookup(call.getCallee()))))
+      func::FuncOp section = sections.lookup(call.getCallee());
+      // One that stands for several is copied, for all but the last one.
+      bool isLast = --uses[call.getCallee()] == 0;
+      func::FuncOp own = isLast ? section : section.clone();
+      relabelFor(call, own);
+      LogicalResult result = join(call, own);
+      if (!isLast)
+        own->erase();
+      if (failed(result))
         return signalPassFailure();
     }
     for (auto &entry : sections)

@@ -242,8 +242,8 @@ static bool mayDiffer(const Place &place, TypedAttr a, TypedAttr b) {
   if (isa<LLVM::UDivOp, LLVM::URemOp, LLVM::SDivOp, LLVM::SRemOp>(user))
     return !place.loop;
   return isa<LLVM::AddOp, LLVM::SubOp, LLVM::MulOp, LLVM::GEPOp, LLVM::SMinOp,
-             LLVM::SMaxOp, LLVM::SelectOp, LLVM::CallOp, LLVM::StoreOp,
-             BranchOpInterface>(user);
+             LLVM::SMaxOp, LLVM::UMinOp, LLVM::UMaxOp, LLVM::SelectOp,
+             LLVM::CallOp, LLVM::StoreOp, BranchOpInterface>(user);
 }
 
 /// True for numbers that may be the sum of an argument and a constant: not

@@ -10,6 +10,7 @@
 #include "loopc/Dialect/ONNX/IR/ONNX.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -142,6 +143,7 @@ Attribute loopc::onnx::importAttribute(MLIRContext *context,
   /// A list, or null where one of it could not be converted.
   auto list = [&](const auto &values, auto &&convert) -> Attribute {
     SmallVector<Attribute> attributes;
+    attributes.reserve(values.size());
     for (const auto &value : values) {
       attributes.push_back(convert(value));
       if (!attributes.back())
@@ -158,14 +160,20 @@ Attribute loopc::onnx::importAttribute(MLIRContext *context,
     return b.getStringAttr(proto.s());
   case AttributeProto::INTS:
     return b.getDenseI64ArrayAttr(
-        SmallVector<int64_t>(proto.ints().begin(), proto.ints().end()));
+        ArrayRef<int64_t>(proto.ints().data(), proto.ints_size()));
   case AttributeProto::FLOATS:
     return b.getDenseF32ArrayAttr(
-        SmallVector<float>(proto.floats().begin(), proto.floats().end()));
-  case AttributeProto::STRINGS:
-    return list(proto.strings(), [&](const std::string &s) -> Attribute {
-      return b.getStringAttr(s);
+        ArrayRef<float>(proto.floats().data(), proto.floats_size()));
+  case AttributeProto::STRINGS: {
+    // Ensembles of trees have millions, of a few kinds.
+    llvm::StringMap<Attribute> known;
+    return list(proto.strings(), [&](const std::string &s) {
+      Attribute &attr = known[s];
+      if (!attr)
+        attr = b.getStringAttr(s);
+      return attr;
     });
+  }
   case AttributeProto::TENSOR:
     return tensor(proto.t());
   case AttributeProto::TENSORS:

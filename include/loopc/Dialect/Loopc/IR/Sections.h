@@ -17,6 +17,11 @@ namespace loopc {
 /// put back: its first results are its arguments, or what stands for these.
 inline constexpr llvm::StringLiteral kSectionAttrName = "loopc.section";
 
+/// Array attribute of a call of a section that stands for several: pairs of the
+/// locations, names of constants and messages of checks that it has, and of
+/// those that take their place where this call was.
+inline constexpr llvm::StringLiteral kLabelsAttrName = "loopc.labels";
+
 } // namespace loopc
 
 #endif // LOOPC_DIALECT_LOOPC_IR_SECTIONS_H
