@@ -91,7 +91,8 @@ private:
 
 /// True where no pass can tell two constants apart: by their types, by whether
 /// they are one and the same as another one, and by whether all of their
-/// elements are finite (ZeroBorders.cpp).
+/// elements are finite (ZeroBorders.cpp). Elements that are all one number may
+/// be folded into what reads them.
 bool Matcher::areAlike(SymbolRefAttr one, SymbolRefAttr other) {
   if (constants.try_emplace(other, one).first->second != one)
     return false;
@@ -101,6 +102,11 @@ bool Matcher::areAlike(SymbolRefAttr one, SymbolRefAttr other) {
     return true;
   if (auto a = dyn_cast_or_null<memref::GlobalOp>(first)) {
     auto b = dyn_cast_or_null<memref::GlobalOp>(second);
+    if (b &&
+        (isa_and_nonnull<SplatElementsAttr>(a.getInitialValueAttr()) ||
+         isa_and_nonnull<SplatElementsAttr>(b.getInitialValueAttr())) &&
+        a.getInitialValueAttr() != b.getInitialValueAttr())
+      return false;
     return b && a.getType() == b.getType() &&
            a.getConstant() == b.getConstant() &&
            a.getAlignment() == b.getAlignment() &&
