@@ -65,6 +65,8 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("LOOPC_CACHE_DIR", str(folder))
     monkeypatch.delenv("LOOPC_COMPILE", raising=False)
     monkeypatch.delenv("LOOPC_VERIFY_EACH", raising=False)
+    # test_tiers.py has the processes that go on in the background.
+    monkeypatch.setenv("LOOPC_TIER", "off")
     return folder
 
 
