@@ -5,10 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""The cache of compiled models and the process that compiles, by real processes.
-
-Other tests compile in their own process and have no cache (conftest.py).
-"""
+"""The cache of compiled models and the process that compiles; others have none (conftest.py)."""
 
 import copy
 import gc
