@@ -28,8 +28,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <exception>
+#include <sched.h>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
 
 using namespace loopc;
@@ -358,6 +358,13 @@ int Creation::compile() {
   return reply->status;
 }
 
+/// Whether this process may run on two cores.
+static bool hasTwoCores() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof(cores), &cores) != 0 ||
+         CPU_COUNT(&cores) > 1;
+}
+
 /// Whether the options want code that is made quickly, for good or at first.
 int Creation::chooseTier() {
   std::optional<Tier> tier = findTier(options.tier);
@@ -368,9 +375,8 @@ int Creation::chooseTier() {
     return LOOPC_COMPILE_ERROR_ARGUMENT;
   }
   options.quickCode = *tier == Tier::Quick;
-  // With one core optimised code would be made while nothing else runs, or runs
-  // would wait for it.
-  bool isAuto = *tier == Tier::Auto && std::thread::hardware_concurrency() > 1;
+  // With one core runs and what makes optimised code would wait for each other.
+  bool isAuto = *tier == Tier::Auto && hasTwoCores();
   if (isAuto)
     options.tier = kAutoTier;
   // Where all products are contracted, bits depend on LLVM's passes. Who

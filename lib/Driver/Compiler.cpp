@@ -54,7 +54,7 @@ static constexpr uint64_t kBytecodeAlignment = 4096;
 /// Operations of the memref stage from which on a model has two tiers: sessions
 /// of fewer gain less than 10 ms, and optimised code of fewer than the second
 /// number is there after less than a second.
-static constexpr unsigned kMinOfTiers = 64, kMinOfLong = 1500;
+static constexpr unsigned kMinOfTiers = 64, kMinOfLong = 512;
 
 /// Whether the environment asks for the IR to be verified behind every pass, as
 /// that of the tests does.

@@ -5,10 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""The cache of compiled models and the process that compiles, by real processes.
-
-Other tests compile in their own process and have no cache (conftest.py).
-"""
+"""The cache of compiled models and the process that compiles; others have none (conftest.py)."""
 
 import copy
 import gc
@@ -65,6 +62,8 @@ def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("LOOPC_CACHE_DIR", str(folder))
     monkeypatch.delenv("LOOPC_COMPILE", raising=False)
     monkeypatch.delenv("LOOPC_VERIFY_EACH", raising=False)
+    # test_tiers.py has the processes that go on in the background.
+    monkeypatch.setenv("LOOPC_TIER", "off")
     return folder
 
 

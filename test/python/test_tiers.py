@@ -321,6 +321,33 @@ def test_small_models_are_optimised_at_once():
     assert not is_quick(make(model(0)))
 
 
+#: Sessions of a model of few layers and of one of many, by the tier that is usual.
+USUAL = """
+import sys, loopc
+for path in sys.argv[1:]:
+    options = loopc.SessionOptions(states={"total": "next"})
+    print("quick" in str(loopc.InferenceSession(path, options).get_provider_options()))
+"""
+
+
+def test_what_is_usual(tmp_path):
+    """Two tiers where optimised code takes long, and there is a core for it."""
+    paths = []
+    for layers in (2, 60):
+        paths.append(str(tmp_path / f"{layers}.onnx"))
+        Path(paths[-1]).write_bytes(model(layers))
+    has_two = len(os.sched_getaffinity(0)) > 1
+    assert python(USUAL, *paths).stdout.split() == ["False", str(has_two)]
+
+
+def test_one_core_has_one_tier(tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(model(40))
+    core = min(os.sched_getaffinity(0))
+    code = f"import os; os.sched_setaffinity(0, {{{core}}})\n" + USUAL
+    assert python(code, str(path)).stdout.split() == ["False"]
+
+
 def test_environment_and_entries_choose(monkeypatch):
     monkeypatch.setenv("LOOPC_TIER", "background")
     assert is_quick(loopc.InferenceSession(model()))
@@ -436,8 +463,11 @@ def test_states_of_openvino(tmp_path):
         time.sleep(0.02)
 
 
-def test_what_went_wrong_is_in_a_file(cache):
-    """Whose code was not made, and what was said; nothing of those that were."""
+def test_what_went_wrong_is_said(cache, capfd):
+    """In a file: whose code was not made, and what was said; nothing of those that were.
+
+    The session says once where to look.
+    """
     session = make(model(MANY))
     wait_for(lambda: (cache / "background.log").exists(), "the beginning")
     [worker] = workers(cache)
@@ -448,6 +478,16 @@ def test_what_went_wrong_is_in_a_file(cache):
     [first, *others] = (cache / "background.log").read_text().splitlines()
     assert f"process {worker} began to optimise a model of bytes" in first
     assert any("Please report it" in line for line in others)
+    said = ""
+    end = time.monotonic() + 60
+    while "could not be made" not in said and time.monotonic() < end:
+        run(session)
+        said += capfd.readouterr().err
+        time.sleep(0.02)
+    assert f"{cache}/background.log says why" in said
+    time.sleep(1.1)
+    run(session)
+    assert not capfd.readouterr().err
     again = make(model(MANY))
     wait_for(lambda: not is_quick(again) and not workers(cache), "optimised code")
     assert (cache / "background.log").read_text().splitlines() == [first, *others]
