@@ -26,8 +26,8 @@ from models import all_models
 pytestmark = pytest.mark.filterwarnings("ignore:.*LC0414")
 MODELS = [model for model in all_models() if model.compile_error is None and model.timeout is None]
 CHUNK = 8
-#: Seeds of each kind, and models of the conformance suite for one test.
-SEEDS, CONFORMANCE = 6, 300
+#: Seeds of each kind; models of the conformance suite for a test, and from one to the next.
+SEEDS, CONFORMANCE, STRIDE = 6, 30, 250
 
 
 def difference(case: tiers.Case) -> str:
@@ -45,7 +45,7 @@ def test_random_models(kind, seed):
 
 @pytest.mark.parametrize("part", range(8))
 def test_conformance_models(part):
-    first = part * CONFORMANCE
+    first = part * STRIDE
     count: collections.Counter[str] = collections.Counter()
     found = tiers.problems("conformance", 0, count, part=(first, first + CONFORMANCE))
     assert found == []
