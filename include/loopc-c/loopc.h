@@ -271,7 +271,7 @@ loopc_compile_options_set_strict_cache(loopc_compile_options *options,
 /// - "auto": "background" where there are two cores and optimised code takes
 ///   about a second and more, else "off";
 /// - "quick": code that is made quickly, for good;
-/// - "", the default: what the environment's LOOPC_TIER says, or "auto".
+/// - "", the default: what the environment's LOOPC_TIER says, or "off".
 LOOPC_API int loopc_compile_options_set_tier(loopc_compile_options *options,
                                              const char *tier);
 

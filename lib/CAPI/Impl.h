@@ -72,7 +72,7 @@ struct loopc_compile_options {
   /// Whether models are read to be recognised, whatever their files' times say.
   bool strictCache = false;
   /// "auto", "off", "background" or "quick" (findTier()); "" for the
-  /// environment's LOOPC_TIER, or "auto".
+  /// environment's LOOPC_TIER, or "off".
   std::string tier;
   double timeoutSeconds = 0; ///< 0: none
   const loopc_cancel_token *cancel = nullptr;
@@ -158,7 +158,7 @@ enum class Tier {
   Quick       ///< code that is made quickly
 };
 
-/// The tier of this name; "" is what the environment's LOOPC_TIER says, or Auto.
+/// The tier of this name; "" is what the environment's LOOPC_TIER says, or Off.
 /// Nothing where there is no such tier.
 std::optional<Tier> findTier(std::string_view name);
 

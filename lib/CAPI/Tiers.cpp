@@ -29,7 +29,7 @@ std::optional<Tier> loopc::capi::findTier(std::string_view name) {
     if (const char *given = std::getenv("LOOPC_TIER"))
       name = given;
   static constexpr std::pair<std::string_view, Tier> kTiers[] = {
-      {"", Tier::Auto},
+      {"", Tier::Off},
       {kAutoTier, Tier::Auto},
       {"off", Tier::Off},
       {"background", Tier::Background},

@@ -194,7 +194,7 @@ class SessionOptions(_Configurable):
             zeros a minimum is. "off" waits for optimised code; "auto" is "background"
             where there are two cores and optimised code takes about a second and more,
             else "off"; "quick" has code that is made quickly for good; None is what the
-            entry "loopc.tier" or the environment's LOOPC_TIER say, and "auto" otherwise.
+            entry "loopc.tier" or the environment's LOOPC_TIER say, and "off" otherwise.
         compile_timeout: seconds that a compilation may take; None for no limit.
         progress: a function that is called with the phase (a str), the part of the
             work that is done (0 to 1) and the seconds since the beginning, many times

@@ -321,30 +321,30 @@ def test_small_models_are_optimised_at_once():
     assert not is_quick(make(model(0)))
 
 
-#: Sessions of a model of few layers and of one of many, by the tier that is usual.
-USUAL = """
+#: Sessions of a model of few layers and of one of many, in tier "auto".
+AUTO = """
 import sys, loopc
 for path in sys.argv[1:]:
-    options = loopc.SessionOptions(states={"total": "next"})
+    options = loopc.SessionOptions(states={"total": "next"}, tier="auto")
     print("quick" in str(loopc.InferenceSession(path, options).get_provider_options()))
 """
 
 
-def test_what_is_usual(tmp_path):
+def test_auto(tmp_path):
     """Two tiers where optimised code takes long, and there is a core for it."""
     paths = []
     for layers in (2, 60):
         paths.append(str(tmp_path / f"{layers}.onnx"))
         Path(paths[-1]).write_bytes(model(layers))
     has_two = len(os.sched_getaffinity(0)) > 1
-    assert python(USUAL, *paths).stdout.split() == ["False", str(has_two)]
+    assert python(AUTO, *paths).stdout.split() == ["False", str(has_two)]
 
 
 def test_one_core_has_one_tier(tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(model(40))
     core = min(os.sched_getaffinity(0))
-    code = f"import os; os.sched_setaffinity(0, {{{core}}})\n" + USUAL
+    code = f"import os; os.sched_setaffinity(0, {{{core}}})\n" + AUTO
     assert python(code, str(path)).stdout.split() == ["False"]
 
 
