@@ -339,9 +339,27 @@ static bool takesInside(tensor::ExtractSliceOp slice) {
       });
 }
 
+/// True if all elements that a vector has in bounds are there, and the first.
+static bool transfersInside(VectorTransferOpInterface op) {
+  auto type = dyn_cast<RankedTensorType>(op.getShapedType());
+  if (!type || !type.hasStaticShape())
+    return false;
+  SmallVector<int64_t> counts(type.getRank(), 1);
+  for (auto [k, expr] : llvm::enumerate(op.getPermutationMap().getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && op.isDimInBounds(k))
+      counts[dim.getPosition()] = op.getVectorType().getDimSize(k);
+  return llvm::all_of(llvm::zip_equal(op.getIndices(), type.getShape(), counts),
+                      [](auto axis) {
+                        auto [index, extent, count] = axis;
+                        return isInside(index, extent - count + 1);
+                      });
+}
+
 /// True if the numbers that lead `op` to elements do not lead it beyond its
 /// tensors, of which all extents are known.
 static bool staysInside(Operation *op) {
+  if (auto transfer = dyn_cast<VectorTransferOpInterface>(op))
+    return transfersInside(transfer);
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return areInside(extract.getIndices(),
                      cast<RankedTensorType>(extract.getTensor().getType()));
@@ -352,7 +370,7 @@ static bool staysInside(Operation *op) {
     return insert.getOffsets().empty() && insert.getSizes().empty() &&
            insert.getStrides().empty();
   return !isa<tensor::GatherOp, tensor::ScatterOp,
-              tensor::ParallelInsertSliceOp, VectorTransferOpInterface>(op);
+              tensor::ParallelInsertSliceOp>(op);
 }
 
 //===----------------------------------------------------------------------===//
@@ -556,8 +574,7 @@ bool loopc::mayRunBeforeLoop(Operation *op, LoopLikeOpInterface loop,
   bool isChecked = check && check->isBeforeInBlock(op);
   if (!isChecked && runsForSure(loop))
     return isMemoryEffectFree(op) && isSpeculatable(op);
-  // A view beyond its tensor is a fault to who checks accesses.
-  bool isView =
-      isa<tensor::ExtractSliceOp, tensor::CastOp, tensor::ExpandShapeOp>(op);
-  return mayRunBeforeChecks(op) && (!isView || isWhole(op->getResult(0)));
+  // A part beyond its tensor is a fault to who checks accesses.
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  return mayRunBeforeChecks(op) && (!slice || isWhole(slice.getResult()));
 }
