@@ -97,6 +97,18 @@ static bool hasChoice(const Loop &loop) {
   return isChoice;
 }
 
+/// True for a function in which LLVM's passes would choose: it is simplified
+/// when that is done. (Attention over 1,024 positions takes 0.94 of the time.)
+static bool leavesChoice(Function &function, const LoopInfo &loops) {
+  return any_of(instructions(function), [&](const Instruction &one) {
+    if (isOfConstant(one))
+      return true;
+    const Loop *loop = loops.getLoopFor(one.getParent());
+    return loop &&
+           (isFreeSum(one) || (isFreeMinimum(one) && isCarried(one, *loop)));
+  });
+}
+
 /// Makes vectors of a loop, header first, that has a choice. What is chosen
 /// shall depend on the loop alone, and not on what the code around it tells of
 /// its extents and its memory: the loop is a function of its own meanwhile.
@@ -185,12 +197,13 @@ void loopc::settleArithmetic(Module &module,
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
+    bool isSimplified =
+        !function.hasOptNone() &&
+        leavesChoice(function, analyses.getResult<LoopAnalysis>(function));
     if (!function.hasOptNone())
       vectorizeChoices(function, passes, analyses);
     dropFlags(function);
-    if (!function.hasOptNone() &&
-        any_of(instructions(function),
-               [](const Instruction &one) { return isOfConstant(one); }))
+    if (isSimplified)
       simplify.run(function, analyses);
     analyses.invalidate(function, PreservedAnalyses::none());
   }
