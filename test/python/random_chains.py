@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import onnx
+from exact_peer import weight_range
 from onnx import TensorProto, helper, numpy_helper
 
 Array = np.ndarray[Any, Any]
@@ -76,8 +77,8 @@ class Block:
         return self.dice.choice([*self.earlier, x])
 
     def bytes(self, *shape: int, dtype: Any = np.uint8) -> str:
-        info = np.iinfo(dtype)
-        return self.constant(self.model.numbers.integers(info.min, info.max + 1, shape), dtype)
+        low, high = weight_range(dtype)
+        return self.constant(self.model.numbers.integers(low, high + 1, shape), dtype)
 
 
 #: Nodes of a block that make a value of one of the same shape.

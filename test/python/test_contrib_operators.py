@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from exact_peer import weight_range
 from onnx import helper, numpy_helper
 
 CONTRIB = "com.microsoft"
@@ -45,8 +46,8 @@ def int32(values: Any) -> np.ndarray:
 
 
 def quantized(dtype: Any, *shape: int) -> np.ndarray:
-    info = np.iinfo(dtype)
-    return RNG.integers(info.min, info.max + 1, shape).astype(dtype)
+    low, high = weight_range(dtype)
+    return RNG.integers(low, high + 1, shape).astype(dtype)
 
 
 def make(

@@ -21,6 +21,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from exact_peer import weight_range
 from onnx import TensorProto, helper, numpy_helper
 
 F32 = np.float32
@@ -163,7 +164,7 @@ class Case:
     def operands(self) -> dict[str, np.ndarray]:
         rng = np.random.default_rng(self.seed)
         count = 1 + (self.attributes.get("direction") == "bidirectional")
-        low, high = np.iinfo(self.dtype).min, np.iinfo(self.dtype).max
+        low, high = weight_range(self.dtype)
 
         def floats(*shape: int) -> np.ndarray:
             return rng.standard_normal(shape).astype(F32)

@@ -9,6 +9,7 @@
 
 # ruff: noqa: N803, N806 (matrices have capital letters for names)
 import numpy as np
+from exact_peer import weight_range
 
 from loop_models.registry import (
     f32,
@@ -369,7 +370,9 @@ def quantised_accumulation():
             f"n{n}k{k}",
             {
                 "a": np.random.default_rng(n).integers(0, 255, (n, k)).astype(np.uint8),
-                "w": np.random.default_rng(k).integers(-128, 127, (k, k)).astype(np.int8),
+                "w": np.random.default_rng(k)
+                .integers(*weight_range(np.int8), (k, k))
+                .astype(np.int8),
                 "za": np.uint8(7) if False else np.array(7, np.uint8),
                 "M": i64(3),
                 "s": f32(0.013),

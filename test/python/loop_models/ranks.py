@@ -335,7 +335,7 @@ def coordinates_of_any_number():
         run(
             "updates_do_not_fit",
             {"x": ramp(3, 4), "at": i64([[2, 1]]), "u": f32([[5]]), "M": i64(1)},
-            error="rank|scalars",
+            error="rank|scalars|do not fit",
         ),
     ]
 
