@@ -26,7 +26,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-sys.path.insert(0, __file__.rpartition("/")[0])
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "python"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
 import engines
 import numpy as np
