@@ -1,5 +1,5 @@
 // Halves x until it is below 1; returns the last value, and all values on the
-// way there. Written by hand in the loop dialect; docs/Tutorial.md takes it
+// way there. Written by hand in the loop dialect; docs/CompilerTutorial.md takes it
 // through the compiler stage by stage.
 //
 //   loopc-opt examples/halve.mlir --loopc-to-scf

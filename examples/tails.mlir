@@ -1,5 +1,5 @@
 // Sums of each element and all that follow it, and the elements from the last one
-// on, with zeros behind them up to a length. docs/Tutorial.md shows the syntax.
+// on, with zeros behind them up to a length. docs/CompilerTutorial.md shows the syntax.
 module {
   func.func @main(%x: tensor<?xf32> {loopc.name = "x", loopc.dims = ["N"]},
                   %room: tensor<i64> {loopc.name = "room"})

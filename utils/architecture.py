@@ -1,4 +1,4 @@
-# ===- architecture.py - The way of a model, as tables and a picture -------===#
+# ===- architecture.py - The stages of a compilation, in tables ------------===#
 #
 # Part of the loopc project, under the Apache License v2.0 with LLVM
 # Exceptions. See LICENSE for license information.
@@ -144,19 +144,20 @@ def _invariants_of(pipeline: Pipeline, stage: str) -> list[str]:
 
 _HEAD = """# Stages and passes
 
-Generated from what `loopc-opt --print-pipelines` and `--print-passes` say.
-[Architecture.md](Architecture.md) explains the stages; this page has each pass in its place. A
-table is a phase, a C++ function of `lib/Pipelines/To*.cpp` that adds the passes in this order.
-A phase is for all targets and levels unless its heading names some: (CPU, -O1) is for CPUs from
--O1 on. The third column says what the place of a pass depends on.
+Generated from the output of `loopc-opt --print-pipelines` and `--print-passes`. This page lists
+each pass in its place; [Architecture.md](Architecture.md) explains the stages, the words used
+here, and what holds at the end of each stage. A table is a phase: a C++ function of
+`lib/Pipelines/To*.cpp` that adds the passes in this order. A phase is for all targets and levels
+unless the line under its heading names some: (CPU, -O1) is for CPUs, from -O1 on. The third column
+gives the reason for the place of a pass.
 
-The column *use*: *needed* passes are a part of the lowering. *Optional* ones can be left out by
-`--disable-pass`, and the results have the same bits; of those that *may round* the last bits of
-floating-point results may be others without them, since sums are then computed in another order
-or with other instructions ([Numerics.md](Numerics.md)). This holds for `canonicalize`, too:
-with other extents known, later passes choose other tiles.
+The column *use*: *needed* passes are a part of the lowering. *Optional* passes can be left out by
+`--disable-pass`, and the results have the same bits. Without those that *may round*, the last bits
+of floating-point results may be different, since sums are then computed in another order or with
+other instructions ([Numerics.md](Numerics.md)). `canonicalize` is one of them: it makes more
+extents static, and later passes choose other tiles.
 
-![The way of a model](architecture.svg)
+![The stages of a compilation](architecture.svg)
 
 """
 
@@ -169,24 +170,27 @@ def stages_page(pipeline: Pipeline) -> str:
         lines += [f"## The stage `{stage}`", ""]
         for phase in phases:
             where = _where(phase)
-            lines += [f"**{phase.name}**" + (f" ({where})" if where else "") + f": {phase.summary}"]
+            only = f" ({where})" if where else ""
+            lines += [f"### {phase.title}", "", f"`{phase.name}`{only}: {phase.summary}"]
             lines += ["", "| pass | what it does | why it stands here | use |", "|---|---|---|---|"]
             lines += [*_phase_rows(phase, pipeline.uses), ""]
-        lines += _invariants_of(pipeline, stage)
+        if stage in pipeline.invariants:
+            link = f"Architecture.md#the-stage-{stage}"
+            lines += [f"What holds at the end of `{stage}`: [Architecture.md]({link}).", ""]
     return _HEAD + "\n".join(lines).rstrip() + "\n"
 
 
 def _stages(pipeline: Pipeline) -> str:
-    """The phases of each stage with the names of their passes, and what holds at its end."""
+    """The phases of each stage, with links to their passes, and what holds at its end."""
     lines: list[str] = []
     for stage in pipeline.stages:
         phases = [phase for phase in pipeline.phases if phase.stage == stage]
         lines += [f"### The stage `{stage}`", "", "| phase | for | what it does | passes |"]
         lines += ["|---|---|---|---|"]
         for phase in phases:
-            names = ", ".join(f"`{one.name}`" for one in phase.passes)
+            link = f"[{phase.title}](Stages.md#{phase.title.lower()})"
             where = _where(phase) or "all"
-            lines += [f"| `{phase.title}` | {where} | {_cell(phase.summary)} | {names} |"]
+            lines += [f"| {link} | {where} | {_cell(phase.summary)} | {len(phase.passes)} |"]
         lines += ["", *_invariants_of(pipeline, stage)]
     return "\n".join(lines)
 
@@ -277,14 +281,15 @@ class _Picture:
             self.arrow(x + width / 2, above, above + 20)
         self.y = top + (40 if is_below else 64)
 
-    def stage(self, name: str, phases: list[Phase], invariant: bool) -> None:
-        """A band with the phases of a stage in their lanes."""
+    def stage(self, name: str, all_phases: list[Phase], invariant: bool) -> None:
+        """A band with the phases of a stage in their lanes, but for the one that verifies it."""
+        phases = [phase for phase in all_phases if not phase.is_end]
         height = max(len(phases) * _ROW + 12, 84)
         self.box(_MARGIN, self.y, _WIDTH - 2 * _MARGIN, height, "band")
         x = _MARGIN + 12
         self.text(x, self.y + 22, name, "h")
         self.text(x, self.y + 40, _DIALECTS[name], "s")
-        count = sum(len(phase.passes) for phase in phases)
+        count = sum(len(phase.passes) for phase in all_phases)
         self.text(x, self.y + 56, f"{_passes(count)}; --emit={name}", "s")
         self.text(x, self.y + 72, "verified at its end" if invariant else "", "s")
         left = _MARGIN + _LABEL
@@ -303,7 +308,7 @@ class _Picture:
 
 
 def architecture_picture(pipeline: Pipeline) -> str:
-    """The way of a model from the formats through stages and phases to the targets."""
+    """The stages of a compilation, from the formats of models to the kinds of output."""
     picture = _Picture()
     picture.ends(_FORMATS, is_below=False)
     left = _MARGIN + _LABEL
@@ -312,7 +317,7 @@ def architecture_picture(pipeline: Pipeline) -> str:
         picture.text(left + at * lane, picture.y + 10, title, "s")
     picture.y += 18
     for stage in pipeline.stages:
-        phases = [phase for phase in pipeline.phases if phase.stage == stage and not phase.is_end]
+        phases = [phase for phase in pipeline.phases if phase.stage == stage]
         picture.stage(stage, phases, stage in pipeline.invariants)
     picture.y -= 8
     picture.ends(_OUTPUTS, is_below=True)
@@ -320,7 +325,7 @@ def architecture_picture(pipeline: Pipeline) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:g}" '
         f'width="{_WIDTH}" height="{height:g}" role="img" '
-        'aria-label="The way of a model through the stages of the compiler">\n'
+        'aria-label="The stages of a compilation">\n'
         f"<style>{_STYLE}</style>\n"
         '<defs><marker id="p" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8Z" class="p"/></marker></defs>\n'

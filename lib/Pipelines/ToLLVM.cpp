@@ -51,7 +51,8 @@ void loopc::populateEntryPoint(PassAdder manager,
   if (inSections)
     manager.addPass(createCpuCutSections({.anywhere = true}),
                     "the passes up to threads look at one nest at a time, and "
-                    "run on the sections in parallel");
+                    "run on the sections in parallel. Only for CPUs, from -O1 "
+                    "on");
   PassAdder functions = manager.nest<func::FuncOp>();
   functions.addPass(createExpandViews(),
                     "all views, also those of the entry point, become "

@@ -21,7 +21,8 @@ void loopc::populateCopies(PassAdder manager, const PipelineOptions &options) {
     manager.addPass(
         createBufferStoreBooleans(),
         "after ownership is decided: a buffer and the carried value that takes "
-        "it over must have one element type; before vectorization");
+        "it over must have one element type; before vectorization. Only for "
+        "CPUs, from -O1 on");
   manager.nest<func::FuncOp>().addPass(
       createLowerBufferCopies(),
       "before vectorization: a strided copy becomes a linalg operation, which "
@@ -89,7 +90,8 @@ void loopc::populateIndependence(PassAdder manager,
   PassAdder functions = manager.nest<func::FuncOp>();
   if (options.optLevel > 0 && options.gpu.chip.empty())
     functions.addPass(createNestMarkIndependent(),
-                      "bodies of the model's loops are final");
+                      "bodies of the model's loops are final. Only for CPUs, "
+                      "from -O1 on");
   functions.addPass(createNestRetractUnproved(),
                     "last of the passes of this stage that rewrite nests: all "
                     "marks that stay are proved");

@@ -51,6 +51,41 @@ func.func @equal(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
   return %r : tensor<?x?xf32>
 }
 
+// A transpose that is marked as stored stays by itself; without the mark what
+// reads it reads its operand.
+
+// CHECK-LABEL: func @stored(
+// CHECK: %[[T:.*]] = linalg.transpose {{.*}} {loopc.stored}
+// CHECK: linalg.generic {indexing_maps = [#[[ID]], #[[ID]]]{{.*}} ins(%[[T]] :
+// CHECK: math.erf
+func.func @stored(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %t = linalg.transpose ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) permutation = [1, 0] {loopc.stored}
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.erf %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// CHECK-LABEL: func @not_stored(
+// CHECK-NOT: linalg.transpose
+// CHECK: linalg.generic {indexing_maps = [#[[TURNED]], #[[ID]]]
+// CHECK: math.erf
+func.func @not_stored(%x: tensor<?x?xf32>, %m: index, %n: index) -> tensor<?x?xf32> {
+  %e = tensor.empty(%m, %n) : tensor<?x?xf32>
+  %t = linalg.transpose ins(%x : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) permutation = [1, 0]
+  %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<?x?xf32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = math.erf %a : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
 // CHECK-LABEL: func @light(
 // CHECK: linalg.generic {indexing_maps = [#[[TURNED]], #[[ID]]]
 // CHECK: arith.extf

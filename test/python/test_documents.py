@@ -96,6 +96,28 @@ def test_commands_print_what_the_page_says(page, seen, reader):
     assert ran, f"{page} has no commands"
 
 
+def test_the_page_about_the_compiler_names_what_is_there():
+    text = re.sub(r"^```.*?^```$", "", (ROOT / "docs/Architecture.md").read_text(), flags=re.M | re.S)
+    quoted = set(re.findall(r"`([^`\n]+)`", text))
+    first = {name.split()[0] for name in quoted if name.strip()}
+    paths = {name for name in first if re.match(r"(lib|include|test|unittests|utils|python)/", name)}
+    missing = {path for path in paths if not list(ROOT.glob(path))}
+    # Rows of kernels give files below the folder that the text before them names.
+    below = {name for name in quoted if re.match(r"(Regions|Kernels)/\w+\.cpp$", name)}
+    missing |= {name for name in below if not (ROOT / "lib/Codegen/GPU" / name).exists()}
+    prefix = r"(onnx|loop|tensor|buffer|nest|cpu|loopc|convert)-[a-z-]+"
+    stages = (ROOT / "docs/Stages.md").read_text()
+    passes = {name for name in quoted if re.fullmatch(prefix, name)}
+    programs = {"loopc-opt", "loopc-run", "loopc-print-plans"}
+    missing |= {name for name in passes - programs if f"| `{name}` |" not in stages}
+    # The third column of tables of passes is the phase, with its level.
+    rows = re.findall(r"^\| (?:`[a-z-]+`(?:, )?)+ \| [^|]* \| ([^|]*) \|", text, re.M)
+    phases = {name for row in rows for name in re.sub(r", -O\d", "", row).split(", ") if name}
+    missing |= {name for name in phases if f"`populate{name}`" not in stages}
+    assert not missing
+    assert paths and below and passes and phases
+
+
 def test_the_site_has_every_page():
     listed = re.findall(r"[\w/]+\.md", (ROOT / "mkdocs.yml").read_text())
     pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]

@@ -136,12 +136,36 @@ def BufferAssignStorage : Pass<"buffer-assign-storage", "::mlir::func::FuncOp"> 
   let summary = "update carried buffers in place or double-buffer them; hoist "
                 "allocations";
   let description = [{
-    A buffer, also of branches, that lives within one iteration and whose size
-    does not change is allocated once, before the loop, unless an iteration has
-    more than 1024 of them. One that is carried on
-    while another of its size dies takes turns with it: a spare is carried along.
-    Where an operation computes the new one from the dying one element by element
-    it is written over it, outside of loops too if it holds no sums of products.
+    A buffer, also of a branch, that is allocated and freed in one iteration, and
+    whose size does not change, is allocated once, before the loop, unless an
+    iteration has more than 1024 of them.
+
+    A new value of a carried buffer is written into the buffer of an old value of
+    the same size that the iteration frees, if all uses of the old value come
+    before the first use of the new one. The last use of the old value and the
+    first use of the new one may be one `linalg.generic` that computes the new
+    value from the old one element by element. Outside of loops such a
+    `linalg.generic` writes over an operand, too, if that holds no sums of
+    products.
+
+    Where the old value is used later, the two buffers alternate (double
+    buffering): the loop carries one spare buffer more.
+
+    ```mlir
+    loop.loop ... carried(%x = %x0 : memref<8xf32>) {
+      %y = memref.alloc() : memref<8xf32>
+      linalg.generic ins(%x) outs(%y) ... // reverses %x
+      memref.dealloc %x : memref<8xf32>
+      loop.yield ... carried(%y : memref<8xf32>)
+    }
+    // becomes
+    %s0 = memref.alloc() : memref<8xf32>
+    %r:2 = loop.loop ... carried(%x = %x0, %s = %s0 : ...) {
+      linalg.generic ins(%x) outs(%s) ...
+      loop.yield ... carried(%s, %x : ...)
+    }
+    memref.dealloc %r#1 : memref<8xf32>
+    ```
   }];
   let options = [
     Option<"straight", "straight", "bool", /*default=*/"true",

@@ -134,15 +134,16 @@ def RetractPacked : Pass<"loopc-retract-packed", "::mlir::func::FuncOp"> {
 def VerifyStage : Pass<"loopc-verify-stage", "::mlir::ModuleOp"> {
   let summary = "verify the invariants of a stage";
   let description = [{
-    The last pass of each stage from `linalg` on. It changes nothing. An
-    invariant that does not hold is a fault of the compiler: the pass reports the
-    operation, and the compilation ends. It also runs MLIR's verifier, which the
-    pass manager does not run between passes where code is made. At the end of
-    any stage no detached operation (one in no block) uses a value.
+    The last pass of each stage from `linalg` on, but for the bounds checks of
+    `--check-accesses`. It changes nothing. An invariant that does not hold is an
+    internal compiler error: the pass reports the operation, and the compilation
+    ends. It also runs MLIR's verifier, which the pass manager does not run
+    between passes when code is made. At the end of any stage no detached
+    operation (one in no block) uses a value.
 
     | stage | what holds at its end |
     |---|---|
-    | `linalg` | no operation and no type of the `onnx` dialect, and no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no scan inputs (slices are `tensor.extract_slice`); trip counts, conditions and lengths are scalars; an operand that is marked `loopc.packed` is panels with zeros behind its elements |
+    | `linalg` | no operation and no type of the `onnx` dialect, and no `loop.scan`; no tensor of unknown rank; no `builtin.unrealized_conversion_cast`; loops have no scan inputs (slices are `tensor.extract_slice`); trip counts, conditions and lengths are scalars; an operand that is marked `loopc.packed` consists of whole panels, with zeros after its last column |
     | `memref` | no tensors; each buffer and each list has exactly one owner on every path, is freed once, and is not used after that (but for functions beyond the limits of the analysis, which `--remarks` counts); nothing writes to inputs and constants; loops have no scan outputs; a loop that is marked `loopc.fixed_storage` allocates nothing |
     | `scf` | no operation of the `linalg` dialect and no `loop.loop`; no function that is marked `loopc.section`; iterations of a loop that is marked `loopc.parallel` are proved to be independent; what an iteration reads of a buffer that is marked `loopc.private` is proved to be written by the same iteration |
     | `llvm` | operations of the LLVM dialect, and of NVVM in a `gpu.module`; a function without a body is one of the runtime, with the type of the runtime's header, or of libm (in a `gpu.module`: of libdevice, or CUDA's); a function that is marked `loopc.outlined` is internal; a function that is marked `loopc.nest` calls no function of the runtime |

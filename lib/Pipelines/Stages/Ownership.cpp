@@ -116,9 +116,10 @@ void OwnershipChecker::fail(Resource &resource, Operation *op, StringRef what) {
       (op ? errors.emit(op) : errors.emit(resource.origin.getLoc())) << what;
   if (op)
     error.attachNote(resource.origin.getLoc())
-        << "the " << noun << " is made here";
+        << "the " << noun << " is allocated here";
   if (resource.end && resource.end != op)
-    error.attachNote(resource.end->getLoc()) << "it ends here";
+    error.attachNote(resource.end->getLoc())
+        << "it is freed or transferred here";
 }
 
 void OwnershipChecker::checkUses(Operation *op, ValueRange used) {
@@ -133,8 +134,8 @@ void OwnershipChecker::checkUses(Operation *op, ValueRange used) {
       if (conditions.both(when, resource->ended) != Conditions::kNever)
         fail(*resource, op,
              isa<list::ListType>(value.getType())
-                 ? "uses a list behind its end"
-                 : "uses a buffer behind its end");
+                 ? "uses a list after it was freed or transferred"
+                 : "uses a buffer after it was freed or transferred");
     }
   }
 }
@@ -174,8 +175,8 @@ void OwnershipChecker::endOne(Alternative alternative, Operation *op, Type type,
     return;
   if (alternative.resource == kBorrowed || alternative.resource == kReadOnly) {
     if (!conditions.isFull())
-      errors.emit(op) << (how == End::Freed ? "frees" : "hands on") << " a "
-                      << nounFor(type) << " that it does not own";
+      errors.emit(op) << (how == End::Freed ? "frees" : "transfers") << " a "
+                      << nounFor(type) << " that the function does not own";
     return;
   }
   Resource *resource = resourceOf(alternative);
@@ -183,14 +184,17 @@ void OwnershipChecker::endOne(Alternative alternative, Operation *op, Type type,
     return;
   if (conditions.both(when, resource->ended) != Conditions::kNever)
     return fail(*resource, op,
-                how == End::Freed ? "frees what has ended"
-                                  : "hands on what has ended");
+                how == End::Freed
+                    ? "frees what was freed or transferred before"
+                    : "transfers what was freed or transferred before");
   if (resource->scope != scope)
-    return fail(*resource, op, "ends in each iteration what was made once");
+    return fail(*resource, op,
+                "frees or transfers in each iteration what was allocated once");
   if (!conditions.implies(when, resource->owned))
-    return fail(*resource, op, "ends what is not there on some path");
+    return fail(*resource, op,
+                "frees or transfers what is not allocated on some path");
   if (how == End::HandedOn && resource->isShared)
-    return fail(*resource, op, "hands on a buffer that is a list's as well");
+    return fail(*resource, op, "transfers a buffer that a list owns, too");
   resource->owned = conditions.both(resource->owned, conditions.negate(when));
   resource->ended = conditions.either(resource->ended, when);
   resource->end = op;
@@ -202,8 +206,8 @@ void OwnershipChecker::checkEnds(ArrayRef<Resource> all) {
       Resource resource = each;
       fail(resource, nullptr,
            each.ended == Conditions::kNever
-               ? "what is made here never ends: nobody frees it"
-               : "what is made here does not end on every path");
+               ? "what is allocated here is never freed"
+               : "what is allocated here is not freed on every path");
     }
 }
 
@@ -310,7 +314,7 @@ void OwnershipChecker::visitOther(Operation *op) {
       lend(result, kNothing);
     else
       errors.emit(op) << "gives a " << nounFor(result.getType())
-                      << ", and nobody knows who owns it";
+                      << ", and no rule says who owns it";
   }
 }
 
@@ -345,7 +349,7 @@ void OwnershipChecker::visitRegions(Operation *op) {
     for (Block &block : region)
       visitInScope(block, {});
   if (llvm::any_of(op->getResults(), isOwnable))
-    errors.emit(op) << "gives a buffer or list, and nobody knows who owns it";
+    errors.emit(op) << "gives a buffer or list, and no rule says who owns it";
 }
 
 //===----------------------------------------------------------------------===//

@@ -28,7 +28,7 @@ static void verifyPrivate(memref::AllocOp alloc, StageErrors &errors) {
   if (!obstacle)
     return;
   InFlightDiagnostic error = errors.emit(obstacle.op) << obstacle.why;
-  error.attachNote(alloc.getLoc()) << "the buffer is made here";
+  error.attachNote(alloc.getLoc()) << "the buffer is allocated here";
 }
 
 void loopc::verifySCFStage(ModuleOp module, bool areMarksProved,

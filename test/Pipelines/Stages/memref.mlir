@@ -91,7 +91,7 @@ func.func @lists(%c: i1, %s: !list.list<f32>) -> !list.list<f32> {
 // -----
 
 func.func @leak() {
-  // expected-error @+2 {{stage memref: what is made here never ends: nobody frees it}}
+  // expected-error @+2 {{stage memref: what is allocated here is never freed}}
   // expected-note @+1 {{please report it}}
   %a = memref.alloc() : memref<4xf32>
   return
@@ -100,11 +100,11 @@ func.func @leak() {
 // -----
 
 func.func @leak_on_a_path(%c: i1) {
-  // expected-error @+2 {{stage memref: what is made here does not end on every path}}
+  // expected-error @+2 {{stage memref: what is allocated here is not freed on every path}}
   // expected-note @+1 {{please report it}}
   %a = memref.alloc() : memref<4xf32>
   scf.if %c {
-    // expected-note @+1 {{it ends here}}
+    // expected-note @+1 {{it is freed or transferred here}}
     memref.dealloc %a : memref<4xf32>
   }
   return
@@ -114,7 +114,7 @@ func.func @leak_on_a_path(%c: i1) {
 
 func.func @leak_in_a_loop(%n: i64) {
   loop.loop (%i : i64, %d : i1) trips(%n : i64) {
-    // expected-error @+2 {{stage memref: what is made here never ends}}
+    // expected-error @+2 {{stage memref: what is allocated here is never freed}}
     // expected-note @+1 {{please report it}}
     %a = memref.alloc() : memref<4xf32>
     loop.yield while(%d : i1)
@@ -125,13 +125,13 @@ func.func @leak_in_a_loop(%n: i64) {
 // -----
 
 func.func @twice(%c: i1) {
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %a = memref.alloc() : memref<4xf32>
   scf.if %c {
-    // expected-note @+1 {{it ends here}}
+    // expected-note @+1 {{it is freed or transferred here}}
     memref.dealloc %a : memref<4xf32>
   }
-  // expected-error @+2 {{stage memref: 'memref.dealloc' op frees what has ended}}
+  // expected-error @+2 {{stage memref: 'memref.dealloc' op frees what was freed or transferred before}}
   // expected-note @+1 {{please report it}}
   memref.dealloc %a : memref<4xf32>
   return
@@ -141,15 +141,15 @@ func.func @twice(%c: i1) {
 
 // The same buffer by two names.
 func.func @twice_by_alias(%c: i1) {
-  // expected-error @+1 {{stage memref: what is made here does not end on every path}}
+  // expected-error @+1 {{stage memref: what is allocated here is not freed on every path}}
   %a = memref.alloc() : memref<4xf32>
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %b = memref.alloc() : memref<4xf32>
   %r = arith.select %c, %a, %b : memref<4xf32>
   // Of both.
-  // expected-note @+1 {{it ends here}}
+  // expected-note @+1 {{it is freed or transferred here}}
   memref.dealloc %r : memref<4xf32>
-  // expected-error @+2 {{stage memref: 'memref.dealloc' op frees what has ended}}
+  // expected-error @+2 {{stage memref: 'memref.dealloc' op frees what was freed or transferred before}}
   // expected-note @+1 {{please report it}}
   memref.dealloc %b : memref<4xf32>
   return
@@ -158,13 +158,13 @@ func.func @twice_by_alias(%c: i1) {
 // -----
 
 func.func @use_after_end(%x: memref<4xf32>) {
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %a = memref.alloc() : memref<4xf32>
   %view = memref.subview %a[1] [2] [1] : memref<4xf32> to memref<2xf32, strided<[1], offset: 1>>
-  // expected-note @+1 {{it ends here}}
+  // expected-note @+1 {{it is freed or transferred here}}
   memref.dealloc %a : memref<4xf32>
   %zero = arith.constant 0 : index
-  // expected-error @+2 {{stage memref: 'memref.load' op uses a buffer behind its end}}
+  // expected-error @+2 {{stage memref: 'memref.load' op uses a buffer after it was freed or transferred}}
   // expected-note @+1 {{please report it}}
   %0 = memref.load %view[%zero] : memref<2xf32, strided<[1], offset: 1>>
   return
@@ -173,7 +173,7 @@ func.func @use_after_end(%x: memref<4xf32>) {
 // -----
 
 func.func @of_the_caller(%x: memref<4xf32>) {
-  // expected-error @+2 {{stage memref: 'memref.dealloc' op frees a buffer that it does not own}}
+  // expected-error @+2 {{stage memref: 'memref.dealloc' op frees a buffer that the function does not own}}
   // expected-note @+1 {{please report it}}
   memref.dealloc %x : memref<4xf32>
   return
@@ -211,7 +211,7 @@ func.func @write_to_a_constant(%c: i1, %v: f32) {
 
 // The loop writes to what it carries.
 func.func @init_of_the_caller(%n: i64, %x: memref<4xf32>) -> memref<4xf32> {
-  // expected-error @+2 {{stage memref: 'loop.loop' op hands on a buffer that it does not own}}
+  // expected-error @+2 {{stage memref: 'loop.loop' op transfers a buffer that the function does not own}}
   // expected-note @+1 {{please report it}}
   %r = loop.loop (%i : i64, %d : i1) trips(%n : i64) carried(%b = %x : memref<4xf32>) {
     loop.yield while(%d : i1) carried(%b : memref<4xf32>)
@@ -222,13 +222,13 @@ func.func @init_of_the_caller(%n: i64, %x: memref<4xf32>) -> memref<4xf32> {
 // -----
 
 func.func @init_used_behind(%n: i64) -> memref<4xf32> {
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %a = memref.alloc() : memref<4xf32>
-  // expected-note @+1 {{it ends here}}
+  // expected-note @+1 {{it is freed or transferred here}}
   %r = loop.loop (%i : i64, %d : i1) trips(%n : i64) carried(%b = %a : memref<4xf32>) {
     loop.yield while(%d : i1) carried(%b : memref<4xf32>)
   }
-  // expected-error @+2 {{stage memref: 'memref.copy' op uses a buffer behind its end}}
+  // expected-error @+2 {{stage memref: 'memref.copy' op uses a buffer after it was freed or transferred}}
   // expected-note @+1 {{please report it}}
   memref.copy %a, %r : memref<4xf32> to memref<4xf32>
   return %r : memref<4xf32>
@@ -237,10 +237,10 @@ func.func @init_used_behind(%n: i64) -> memref<4xf32> {
 // -----
 
 func.func @freed_in_each_iteration(%n: i64) {
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %a = memref.alloc() : memref<4xf32>
   loop.loop (%i : i64, %d : i1) trips(%n : i64) {
-    // expected-error @+2 {{stage memref: 'memref.dealloc' op ends in each iteration what was made once}}
+    // expected-error @+2 {{stage memref: 'memref.dealloc' op frees or transfers in each iteration what was allocated once}}
     // expected-note @+1 {{please report it}}
     memref.dealloc %a : memref<4xf32>
     loop.yield while(%d : i1)
@@ -254,11 +254,11 @@ func.func @freed_in_each_iteration(%n: i64) {
 func.func @yielded_twice(%n: i64) {
   %a = memref.alloc() : memref<4xf32>
   %b = memref.alloc() : memref<4xf32>
-  // expected-note @+2 {{the buffer is made here}}
+  // expected-note @+2 {{the buffer is allocated here}}
   %r:2 = loop.loop (%i : i64, %d : i1) trips(%n : i64)
       carried(%x = %a : memref<4xf32>, %y = %b : memref<4xf32>) {
     memref.dealloc %y : memref<4xf32>
-    // expected-error @+2 {{stage memref: 'loop.yield' op hands on what has ended}}
+    // expected-error @+2 {{stage memref: 'loop.yield' op transfers what was freed or transferred before}}
     // expected-note @+1 {{please report it}}
     loop.yield while(%d : i1) carried(%x, %x : memref<4xf32>, memref<4xf32>)
   }
@@ -272,10 +272,10 @@ func.func @yielded_twice(%n: i64) {
 // What comes out of a list is the list's, too: a loop would write to it.
 func.func @shared(%n: i64, %s: !list.list<f32>) -> memref<?xf32> {
   %zero = arith.constant 0 : index
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %x, %shape = list.at %s[%zero] : !list.list<f32> -> memref<?xf32>, memref<?xi64>
   memref.dealloc %shape : memref<?xi64>
-  // expected-error @+2 {{stage memref: 'loop.loop' op hands on a buffer that is a list's as well}}
+  // expected-error @+2 {{stage memref: 'loop.loop' op transfers a buffer that a list owns, too}}
   // expected-note @+1 {{please report it}}
   %r = loop.loop (%i : i64, %d : i1) trips(%n : i64) carried(%b = %x : memref<?xf32>) {
     loop.yield while(%d : i1) carried(%b : memref<?xf32>)
@@ -286,7 +286,7 @@ func.func @shared(%n: i64, %s: !list.list<f32>) -> memref<?xf32> {
 // -----
 
 func.func @list_never_released(%s: !list.list<f32>) {
-  // expected-error @+2 {{stage memref: what is made here never ends}}
+  // expected-error @+2 {{stage memref: what is allocated here is never freed}}
   // expected-note @+1 {{please report it}}
   %t = list.retain %s : !list.list<f32>
   return
@@ -296,7 +296,7 @@ func.func @list_never_released(%s: !list.list<f32>) {
 
 func.func @list_of_the_caller(%s: !list.list<f32>) -> !list.list<f32> {
   %zero = arith.constant 0 : index
-  // expected-error @+2 {{stage memref: 'list.erase' op hands on a list that it does not own}}
+  // expected-error @+2 {{stage memref: 'list.erase' op transfers a list that the function does not own}}
   // expected-note @+1 {{please report it}}
   %t = list.erase %s[%zero] : !list.list<f32>
   return %t : !list.list<f32>
@@ -306,13 +306,13 @@ func.func @list_of_the_caller(%s: !list.list<f32>) -> !list.list<f32> {
 
 func.func @moved_and_freed(%x: memref<?xf32>, %shape: memref<?xi64>, %n: index) -> !list.list<f32> {
   %zero = arith.constant 0 : index
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %a = memref.alloc(%n) : memref<?xf32>
   %s = list.empty : !list.list<f32>
-  // expected-note @+1 {{it ends here}}
+  // expected-note @+1 {{it is freed or transferred here}}
   %t = list.insert %a, %shape into %s[%zero] {element_owner = "move"}
       : memref<?xf32>, memref<?xi64> into !list.list<f32>
-  // expected-error @+2 {{stage memref: 'memref.dealloc' op frees what has ended}}
+  // expected-error @+2 {{stage memref: 'memref.dealloc' op frees what was freed or transferred before}}
   // expected-note @+1 {{please report it}}
   memref.dealloc %a : memref<?xf32>
   return %t : !list.list<f32>
@@ -372,7 +372,7 @@ func.func @turned() -> memref<8x4xf32, strided<[1, 8]>> {
 // -----
 
 func.func @unknown_owner(%x: memref<4xf32>) {
-  // expected-error @+2 {{stage memref: 'memref.realloc' op gives a buffer, and nobody knows who owns it}}
+  // expected-error @+2 {{stage memref: 'memref.realloc' op gives a buffer, and no rule says who owns it}}
   // expected-note @+1 {{please report it}}
   %0 = memref.realloc %x : memref<4xf32> to memref<8xf32>
   return

@@ -56,7 +56,7 @@ func.func @read_first(%x: memref<64xf32>, %y: memref<64xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<4xf32>
   scf.for %j = %c0 to %c64 step %c1 {
     // expected-error @+2 {{stage scf: 'memref.load' op reads a buffer that is marked 'loopc.private' before its iteration has written it}}
@@ -77,7 +77,7 @@ func.func @written_in_a_branch(%x: memref<64xf32>, %y: memref<64xf32>, %c: i1) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<4xf32>
   scf.for %j = %c0 to %c64 step %c1 {
     scf.if %c {
@@ -141,7 +141,7 @@ func.func @part(%x: memref<64xf32>, %y: memref<64xf32>) {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c64 = arith.constant 64 : index
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<4xf32>
   scf.for %j = %c0 to %c64 step %c1 {
     %0 = memref.load %x[%j] : memref<64xf32>
@@ -166,7 +166,7 @@ func.func @gaps(%x: memref<64xf32>, %y: memref<64xf32>) {
   %c2 = arith.constant 2 : index
   %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<4xf32>
   scf.for %j = %c0 to %c64 step %c1 {
     %0 = memref.load %x[%j] : memref<64xf32>
@@ -189,7 +189,7 @@ func.func @no_trips(%x: memref<64xf32>, %y: memref<64xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<1xf32>
   scf.for %j = %c0 to %c64 step %c1 {
     %0 = memref.load %x[%j] : memref<64xf32>
@@ -234,7 +234,7 @@ func.func @part_of_a_view(%x: memref<64xf32>, %y: memref<64xf32>) {
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c64 = arith.constant 64 : index
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<4xf32>
   scf.for %j = %c0 to %c64 step %c1 {
     %0 = memref.load %x[%j] : memref<64xf32>
@@ -259,7 +259,7 @@ func.func @one_of_two(%y: memref<64xf32>, %flag: i1) {
   %c1 = arith.constant 1 : index
   %c64 = arith.constant 64 : index
   %zero = arith.constant 0.0 : f32
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<64xf32>
   %other = memref.alloc() : memref<64xf32>
   %one = arith.select %flag, %strip, %other : memref<64xf32>
@@ -279,7 +279,7 @@ func.func @one_of_two(%y: memref<64xf32>, %flag: i1) {
 
 // It may be either.
 func.func @two_ways(%c: i1) {
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<4xf32>
   // expected-error @+2 {{stage scf: 'arith.select' op gives a value that is a buffer marked 'loopc.private' in two ways}}
   // expected-note @+1 {{please report it}}
@@ -292,7 +292,7 @@ func.func @two_ways(%c: i1) {
 
 func.func private @somebody(memref<4xf32>)
 func.func @unknown_use() {
-  // expected-note @+1 {{the buffer is made here}}
+  // expected-note @+1 {{the buffer is allocated here}}
   %strip = memref.alloc() {loopc.private} : memref<4xf32>
   // expected-error @+2 {{stage scf: 'func.call' op uses a buffer that is marked 'loopc.private', and nobody knows how}}
   // expected-note @+1 {{please report it}}

@@ -107,11 +107,12 @@ def ProveKernelMarks : Pass<"loopc-prove-kernel-marks", "::mlir::ModuleOp"> {
 def MakeLoopGraphs : Pass<"loopc-make-loop-graphs", "::mlir::ModuleOp"> {
   let summary = "run loops as CUDA graphs";
   let description = [{
-    The kernel of a sequential loop is cut: a kernel for each nest, those for the
-    scalars between them, and conditions (`device.graph`). So where the user
-    asks for graphs, where the kernel would be given too much, and where nests
-    are of very different size. The kernels of a graph are dealt out to threads
-    already.
+    The kernel of a sequential loop that loopc-slice-kernel-loops did not slice
+    is cut: a kernel for each nest, those for the scalars between them, and
+    conditions (`device.graph`). This is done if the user asks for graphs, if the
+    kernel would have more parameters than PTX allows, and (`loops` is "auto") if
+    the sizes of its nests are very different. The kernels of a graph are
+    distributed to threads already.
 
     Before: kernels are code for one thread. After: those that a `device.region`
     names are.

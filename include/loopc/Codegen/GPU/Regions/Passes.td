@@ -21,9 +21,9 @@ include "mlir/Pass/PassBase.td"
 def LiftGrowth : Pass<"loopc-lift-growth", "::mlir::func::FuncOp"> {
   let summary = "reallocate growing buffers between groups of iterations";
   let description = [{
-    A loop whose body makes a buffer larger where it is full (`loopc.cold`)
-    becomes two: the outer one makes room, the inner one iterates while there is
-    some and allocates nothing, so that it can be a kernel.
+    A loop whose body replaces a full buffer by a larger one (`loopc.grows`)
+    becomes two: the outer loop allocates the larger buffer, the inner one
+    iterates while there is room. It allocates nothing, so it can be a kernel.
 
     ```mlir
     scf.while ... { %r = scf.if %full { larger } else { as it is } ... }
@@ -69,13 +69,14 @@ def HoistAllocations
     : Pass<"loopc-hoist-allocations", "::mlir::func::FuncOp"> {
   let summary = "allocate the memory of a loop before it begins";
   let description = [{
-    A loop with nests that could be a kernel but for its `memref.alloc` gets its
-    memory in front of it: as much as an iteration can need, where that follows
-    from what is known there, and places enough for what iterations hand on.
-    Others stay as they are, and a remark says why.
+    A loop with parallel nests that could be a kernel but for its `memref.alloc`
+    gets one allocation before it. It is as large as an iteration can need, if
+    the sizes have bounds that are known before the loop, and has room for as
+    many buffers as the loop carries. Other loops stay as they are, and a remark
+    says why.
 
-    Before: nests are loops marked `loopc.parallel`. After: no allocation is in
-    a loop that the pass has changed.
+    Before: parallel nests are marked `loopc.parallel`. After: no allocation is
+    in a loop that the pass has changed.
 
     ```mlir
     scf.for %i = %c0 to %n step %c1 {
@@ -151,11 +152,11 @@ def MakeSingleIterationNests : Pass<"loopc-make-single-iteration-nests", "::mlir
 def FuseNests : Pass<"loopc-fuse-nests", "::mlir::func::FuncOp"> {
   let summary = "fuse adjacent nests over the same iteration space";
   let description = [{
-    Where each of them reads of the others' memory its own element alone. Values
-    are handed on in registers, and memory that nobody reads then is not written.
-    A product that cuBLAS may compute stays alone.
+    Nests are fused if each iteration reads, of the memory that the others write,
+    its own element alone. Values stay in registers, and memory without a reader
+    is not written. A product that cuBLAS may compute stays alone.
 
-    Before and after: nests are loops marked `loopc.parallel`.
+    Before and after: parallel nests are marked `loopc.parallel`.
 
     ```mlir
     scf.for %i = ... { memref.store %a, %t[%i] } {loopc.parallel}
@@ -175,7 +176,7 @@ def SplitLibraryProducts
     A nest that would be such a product but for what is computed of its factors,
     or of its sums, becomes several: factors and sums go through memory.
 
-    Before and after: nests are loops marked `loopc.parallel`.
+    Before and after: parallel nests are marked `loopc.parallel`.
 
     ```mlir
     scf.for %i ... { %s = sum of exp(x) * w; store tanh(%s) } {loopc.parallel}
@@ -201,8 +202,8 @@ def SelectKernels : Pass<"loopc-select-kernels", "::mlir::func::FuncOp"> {
     of what it touches is on the GPU. Nests of one iteration that are not chosen
     are the host's code again.
 
-    Before: nests are loops marked `loopc.parallel`, which nest-retract-unproved
-    has put to the dependence test; nothing is on the GPU.
+    Before: parallel nests are marked `loopc.parallel`, and nest-retract-unproved
+    has proved the marks; nothing is on the GPU.
     After: what runs on the GPU is in a `device.region`, whose verifier holds
     that its body is one loop which neither allocates nor calls.
 

@@ -45,10 +45,11 @@ def LoopCollectAppended
 def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
   let summary = "write scan outputs to their final place";
   let description = [{
-    Where the trips and the shape of a collected value are known when the loop
-    begins, the value is inserted into a carried tensor of the final shape, so
-    that bufferization lets its producer write there. If a condition may end it
-    before a constant number of trips, up to 1 MiB is set aside for as many rows.
+    If the trip count and the shape of a scan output's element are known before
+    the loop, each element is inserted into a carried tensor of the final shape,
+    so that bufferization lets its producer write there. If a condition may end
+    the loop before a constant trip count, the tensor has room for all iterations,
+    as long as that takes at most 1 MiB.
   }];
   let statistics = [Statistic<"numInPlace", "collected-in-place",
                               "collected values written in place">];
@@ -60,12 +61,14 @@ def LoopCollectInPlace : Pass<"loop-collect-in-place", "::mlir::func::FuncOp"> {
 def LoopGrowInPlace : Pass<"loop-grow-in-place", "::mlir::func::FuncOp"> {
   let summary = "keep tensors that grow by concatenation in larger buffers";
   let description = [{
-    A carried value that each iteration, a branch or a loop in it puts something
-    before or behind, along one axis, or takes something off (queues, stacks,
-    windows), becomes a view into a buffer with room: what is added is written
-    into its place, and nothing else is copied. Where trips and additions are
-    known when the loop begins, the buffer has the final size; otherwise one that
-    is full gives way to a larger one (`loop.reserve`).
+    A carried tensor to which iterations, or branches and loops in them, append
+    elements before or after the others, along one axis, or from which they
+    remove some (queues, stacks, windows), becomes a view into a larger tensor:
+    new elements are written into the free room, and nothing else is copied. If
+    trip count and additions are known before the loop, the tensor has the final
+    size. Otherwise a full one is replaced by a larger one: the pass makes
+    `loop.reserve`, which `loop-lower-collected` lowers to a test and an
+    allocation.
 
     ```mlir
     %r = loop.loop ... carried(%x = %x0 : tensor<8x?xf32>) {
@@ -121,10 +124,11 @@ def LoopMergeLengths : Pass<"loop-merge-lengths", "::mlir::func::FuncOp"> {
 def LoopLowerCollected : Pass<"loop-lower-collected", "::mlir::func::FuncOp"> {
   let summary = "collect scan outputs of unknown length in growing buffers";
   let description = [{
-    After bufferization: `loop.reserve` becomes a test and an allocation. A
-    collected value becomes a carried flat buffer with capacity, doubled when it
-    is full, so that memory follows the trips that were run and never the trip
-    count. That all iterations yield one shape is checked
+    After bufferization. `loop.reserve` becomes a test whether there is room, and
+    a branch (`loopc.grows`, `loopc.cold`) that allocates a larger buffer and
+    copies the elements. A scan output becomes a carried flat buffer with
+    capacity, doubled when it is full, so that memory follows the iterations that
+    were executed and never the trip count. That all iterations yield one shape is checked
     (`loop_collect_shape`). An axis other than 0 or a reversed direction is one
     permuting copy behind the loop.
   }];

@@ -151,7 +151,8 @@ def NestMakeSections : Pass<"nest-make-sections", "::mlir::func::FuncOp"> {
     recurrence. A thread that computes one of them meets the others once, where
     sharing out each step would make them meet after each. What lies between two
     of them, and does not need the first one, is computed before both. Loops in
-    loops of the model stay as they are.
+    loops of the model stay as they are. (These are sections in the sense of
+    OpenMP, not those of `cpu-cut-sections`.)
 
     ```mlir
     scf.for %t = %c0 to %n step %c1 { // a step, of %x
@@ -204,14 +205,15 @@ def ParallelizeNests
   let summary = "run independent iterations of large nests on threads";
   let description = [{
     The outermost loops with the attribute `loopc.parallel` (perfectly nested
-    ones together) become a function of a range of iterations, where the run has
-    more than one thread and the nest at least `min-shared-work` operations, or
-    an eighth of them where threads are there already (in a loop a 64th): what
-    is known here to be less stays as it is, what only the run knows is asked
-    then. What is read of operands that stay in no cache counts as work. What
-    may have one iteration, as a batch of an open extent, has the
-    nests in it shared out in its place.
-    Sums are not split: results are the same for every number of threads.
+    ones together) become a function of a range of iterations. The runtime calls
+    it on several threads if the run has more than one, and if the nest has at
+    least `min-shared-work` operations, an eighth of them if the threads are
+    started already, a 64th in a loop. Reads of operands that no cache can hold
+    count as work. If the amount of work is dynamic, the compiled code decides. A
+    nest that is known to be smaller stays as it is. If the outermost loop may
+    have one iteration, as a batch of dynamic extent, the nests in it are shared
+    instead. Sums are not split: results are the same for every number of
+    threads.
 
     ```mlir
     scf.for %i = %c0 to %n step %c1 {...} {loopc.parallel}
@@ -224,12 +226,12 @@ def ParallelizeNests
     }
     ```
 
-    In a loop the nest itself is in the other branch where a call might count,
-    unless it is one of `long-loop` there: then there is no branch either, as
-    outside of loops.
-    With `compact` it stays where it would be there twice. A nest whose
-    iterations write to one place stays, too. What an iteration
-    allocates is its own.
+    In a loop of few nests a call costs time. There the other branch holds the
+    nest itself, not a call; with `compact`, which does not want the nest twice,
+    the nest stays as it is. Outside of loops, and in a loop with `long-loop`
+    nests and calls or more, both branches are calls. A nest whose iterations
+    write to one place stays as it is, too. Each iteration owns what it
+    allocates.
   }];
   let options = [
     Option<"minWork", "min-shared-work", "unsigned", /*default=*/"524288",
@@ -287,18 +289,18 @@ def OutlineNests : Pass<"loopc-outline-nests", "::mlir::ModuleOp"> {
 def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
   let summary = "outline pieces of a very large basic block";
   let description = [{
-    LLVM's work on a function grows faster than the function. In a function that
-    is handed the run and has at least twice `min-size` operations, each
-    block with so many becomes a sequence of calls, the innermost blocks first (if
-    the function has no loops, where half of the sections or more have the
-    operations and types of another one):
-    a section of at least `min-size` operations, and what is in them, becomes a
-    function, which returns a status, where it may fail, and what is used behind
-    the section. It ends where few values are alive, and stays where it is if more
-    than `max-words` numbers and pointers would be returned, or more than
-    `max-handed-words` handed over. `loop.poll` behind a call asks for its
-    errors. Sections that are equal become one function. What waits for a GPU,
-    and memory on the stack, stays where it is.
+    LLVM's work on a function grows faster than the function. This pass divides a
+    function that has the run as an argument and at least twice `min-size`
+    operations. Each block with so many operations becomes a sequence of calls,
+    innermost blocks first. A piece of the block, of at least `min-size`
+    operations with their regions, becomes a function. It returns a status, if it
+    may fail, and the values that are used after the piece; a `loop.poll` after
+    the call asks for its error. A piece ends where few values are live. It is not
+    outlined if more than `max-words` numbers and pointers would be returned, or
+    more than `max-handed-words` passed. Equal pieces become one function. Waits
+    for a GPU, and memory on the stack, stay in the block. A function without
+    loops is divided only if at least half of its pieces have the same operations
+    and types as another piece.
 
     ```mlir
     scf.for %i = %c0 to %n step %c1 iter_args(%s = %x) -> (memref<?xf32>) {
@@ -319,14 +321,14 @@ def DivideBlocks : Pass<"loopc-divide-blocks", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"minSize", "min-size", "unsigned", /*default=*/"1000",
-                        "operations of a section at least">,
+                        "operations of a piece at least">,
                  Option<"maxWords", "max-words", "unsigned", /*default=*/"256",
-                        "numbers and pointers that a section returns at most">,
+                        "numbers and pointers that a piece returns at most">,
                  Option<"maxHandedWords", "max-handed-words", "unsigned",
                         /*default=*/"1000",
-                        "numbers and pointers that it is handed at most">];
+                        "numbers and pointers that it gets at most">];
   let statistics = [
-    Statistic<"numSections", "sections", "sections that were moved">];
+    Statistic<"numSections", "sections", "pieces that were outlined">];
   let dependentDialects = ["::loopc::loop::LoopDialect",
                            "::mlir::LLVM::LLVMDialect",
                            "::mlir::arith::ArithDialect",
