@@ -97,10 +97,14 @@ def test_commands_print_what_the_page_says(page, seen, reader):
 
 
 def test_the_page_about_the_compiler_names_what_is_there():
-    text = re.sub(r"^```.*?^```$", "", (ROOT / "docs/Architecture.md").read_text(), flags=re.M | re.S)
+    text = re.sub(
+        r"^```.*?^```$", "", (ROOT / "docs/Architecture.md").read_text(), flags=re.M | re.S
+    )
     quoted = set(re.findall(r"`([^`\n]+)`", text))
     first = {name.split()[0] for name in quoted if name.strip()}
-    paths = {name for name in first if re.match(r"(lib|include|test|unittests|utils|python)/", name)}
+    paths = {
+        name for name in first if re.match(r"(lib|include|test|unittests|utils|python)/", name)
+    }
     missing = {path for path in paths if not list(ROOT.glob(path))}
     # Rows of kernels give files below the folder that the text before them names.
     below = {name for name in quoted if re.match(r"(Regions|Kernels)/\w+\.cpp$", name)}
