@@ -47,6 +47,7 @@ import suite
 import user_models
 from models_basic import Benchmark
 from peers import ALL_ENGINES, ENGINES, GPU_ENGINES, version_of
+from turns import rest
 from worker import Worker
 
 #: Most runs of one engine in one round.
@@ -133,6 +134,7 @@ class Bench:
         ready = self._open(row, benchmark)
         for _ in range(self.rounds):
             for engine, worker in list(ready.items()):
+                rest(threads)
                 kind, answer = worker.ask("time", self.seconds / self.rounds, MOST_RUNS)
                 if kind == "ok":
                     row.runs.setdefault(engine, []).extend(answer)

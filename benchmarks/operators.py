@@ -37,6 +37,7 @@ from operator_cases import Case, node
 from operator_cases import array as _array
 from operator_cases import case as _case
 from operator_cases import octets as _bytes
+from turns import rest
 
 #: What outputs may differ by.
 TOLERANCE = 2e-3
@@ -325,8 +326,7 @@ def timings(runs: tuple[Callable[[], Any], ...], seconds: float, threads: int) -
     end = time.perf_counter() + seconds * len(runs)
     while time.perf_counter() < end or len(times[0]) < 10:
         for run, found in zip(runs, times, strict=True):
-            # Threads of the other engine go on looking for work for a while.
-            time.sleep(0.002 if threads > 1 else 0)
+            rest(threads)
             for _ in range(5):
                 begin = clock()
                 run()

@@ -306,8 +306,10 @@ def page(document: Document) -> str:
         "([benchmarks/limits](../benchmarks/limits)): the least of Clang's and GCC's code, each "
         "for vectors of 256 and of 512 bits. The engines take turns in one run, each in a process "
         "of its own with as many processors as",
-        "threads; times are medians. In the same run every engine's outputs are checked against "
-        "NumPy's: a wrong one is no time. Nothing in a model",
+        "threads; times are medians. With two threads there is a pause of 60 ms before each turn, "
+        "because onnxruntime's threads keep a core busy for 40 ms after a run. In the same run "
+        "every engine's outputs are checked against NumPy's: a wrong one is no time. Nothing in a "
+        "model",
         "is constant that a user's model would get at run time: trip counts, limits and weights "
         "are inputs ([benchmarks/models_basic.py](../benchmarks/models_basic.py)).",
         "",

@@ -46,6 +46,7 @@ import model_packages
 import numpy as np
 from ml_dtypes import bfloat16
 from model_packages import Entry
+from turns import rest
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/Models.md"
@@ -55,9 +56,6 @@ END = "<!-- end of it -->"
 #: Seconds that one model may take, and that an engine's turn takes at least.
 PATIENCE = 900
 TURN = 0.01
-#: Seconds in front of a turn with several threads: onnxruntime's wait awake for 40 ms when a run
-#: has ended, on cores that the other engine is to have.
-REST = 0.06
 TYPES: dict[str, Any] = {
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,
@@ -171,7 +169,7 @@ def _take_turns(engines: Sequence[Any], feeds: Mapping[str, np.ndarray], threads
     turns, until = 0, time.perf_counter() + 1
     while turns < 5 or (turns < 100 and time.perf_counter() < until):
         for k, engine in enumerate(engines):
-            time.sleep(REST if threads > 1 else 0)
+            rest(threads)
             best[k] = min(best[k], _shortest_run(engine, feeds))
         turns += 1
     return Runs(*best)
