@@ -58,6 +58,10 @@ static Function functionOf(Operation &op) {
           [](math::FloorOp) { return [](double x) { return std::floor(x); }; })
       .Case(
           [](math::TruncOp) { return [](double x) { return std::trunc(x); }; })
+      .Case([](math::RoundEvenOp) {
+        // The mode of the compiler's process: to nearest, ties to even.
+        return [](double x) { return std::nearbyint(x); };
+      })
       .Case([](math::SqrtOp) { return [](double x) { return std::sqrt(x); }; })
       .Case([](math::SinOp) { return [](double x) { return std::sin(x); }; })
       .Case([](math::CosOp) { return [](double x) { return std::cos(x); }; })
@@ -155,7 +159,7 @@ static bool isKnownOperation(Operation &op) {
              arith::SelectOp, arith::SIToFPOp, arith::UIToFPOp, arith::ExtFOp,
              arith::TruncFOp, arith::AddFOp, arith::SubFOp, arith::MulFOp,
              arith::DivFOp, arith::MaximumFOp, arith::MinimumFOp, arith::CmpFOp,
-             math::PowFOp>(op) ||
+             arith::FPToSIOp, math::PowFOp>(op) ||
          functionOf(op);
 }
 
@@ -174,16 +178,32 @@ static bool isFloat(Value value) {
   return isa<FloatType>(getElementTypeOrSelf(value.getType()));
 }
 
+/// The operation that combines the result so far with what the rest of the body
+/// makes of an element, if `op` ends with one and reads the result nowhere
+/// else.
+static Operation *findCombiner(linalg::GenericOp op) {
+  Operation *last =
+      op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
+  BlockArgument before = op.getRegionOutputArgs().front();
+  bool isLast = last && last->getBlock() == op.getBody() &&
+                before.hasOneUse() && *before.user_begin() == last;
+  return isLast ? last : nullptr;
+}
+
 /// True if `op` adds up floats in an order that it leaves open: how a sum is
 /// rounded the order tells, which is the run's otherwise.
 static bool isSumInAnyOrder(linalg::GenericOp op) {
-  auto sum = op.getBody()
-                 ->getTerminator()
-                 ->getOperand(0)
-                 .getDefiningOp<arith::AddFOp>();
-  BlockArgument before = op.getRegionOutputArgs().front();
-  return sum && before.hasOneUse() && *before.user_begin() == sum &&
+  auto sum = dyn_cast_or_null<arith::AddFOp>(findCombiner(op));
+  return sum &&
          bitEnumContainsAll(sum.getFastmath(), arith::FastMathFlags::reassoc);
+}
+
+/// True if the order in which `op` combines floats does not matter, or is left
+/// open.
+static bool hasAnyOrder(linalg::GenericOp op) {
+  return isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(
+             findCombiner(op)) ||
+         isSumInAnyOrder(op);
 }
 
 bool loopc::canEvaluate(linalg::GenericOp op) {
@@ -191,7 +211,7 @@ bool loopc::canEvaluate(linalg::GenericOp op) {
       op.getNumLoops() == 0)
     return false;
   if (op.getNumReductionLoops() > 0 && isFloat(op.getResult(0)) &&
-      !isSumInAnyOrder(op))
+      !hasAnyOrder(op))
     return false;
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
@@ -237,8 +257,8 @@ private:
   /// Adds up the products that `op` is, as f64.
   void runProducts(const ProductLoops &loops);
   /// The elements of operand `number` as f64.
-  std::vector<double> widen(unsigned number);
-  /// Sums of floats as f64, which are rounded once, and what becomes of them.
+  std::vector<double> widen(unsigned number, bool isUnsigned = false);
+  /// Sums as f64, which are rounded once, and what becomes of them.
   void widenSums();
   ConstantBytes roundSums();
   /// The type of what the loops make of argument `number` of the body.
@@ -266,7 +286,12 @@ private:
   /// The loop along which blocks are: one that is not summed over, if any is.
   unsigned blockDim = 0;
   bool hasBlocks = false;
-  /// The sum of floats that the body ends with.
+  /// What the body ends with, if blocks are along a reduction: each element of
+  /// a block is combined with what the one before it gave.
+  Operation *combiner = nullptr;
+  /// What `combiner` combines with, while it is computed.
+  Elements *before = nullptr;
+  /// The sum that the body ends with, if sums are f64.
   Operation *sum = nullptr;
   llvm::DenseMap<Value, std::unique_ptr<Elements>> values;
 };
@@ -294,19 +319,34 @@ Evaluation::Evaluation(linalg::GenericOp op, ArrayRef<ConstantBytes> operands)
     blockDim = dim;
     hasBlocks = true;
   }
-  if (op.getNumReductionLoops() > 0 && isFloat(op.getResult(0)))
+  if (op.getNumReductionLoops() == 0)
+    return;
+  if (findProductLoops(op) || (isFloat(op.getResult(0)) && isSumInAnyOrder(op)))
     widenSums();
+  combiner = hasBlocks ? nullptr : findCombiner(op);
+  if (combiner) {
+    blockDim = std::distance(ranges.begin(), llvm::max_element(ranges));
+    hasBlocks = true;
+  }
 }
 
-std::vector<double> Evaluation::widen(unsigned number) {
+std::vector<double> Evaluation::widen(unsigned number, bool isUnsigned) {
   Type type = getElementTypeOrSelf(op->getOperand(number).getType());
+  uint64_t mask = llvm::maskTrailingOnes<uint64_t>(widthOf(type));
   int64_t count = buffers[number].size() / (widthOf(type) / 8);
   std::vector<double> wide(count);
   Elements some;
   for (int64_t first = 0; first < count; first += kBlock) {
     int64_t part = std::min(kBlock, count - first);
     load(buffers[number], type, first, 1, part, some);
-    std::copy_n(some.floats.begin(), part, wide.begin() + first);
+    if (isa<FloatType>(type))
+      std::copy_n(some.floats.begin(), part, wide.begin() + first);
+    else
+      std::transform(some.integers.begin(), some.integers.begin() + part,
+                     wide.begin() + first, [&](int64_t element) {
+                       return isUnsigned ? double(element & mask)
+                                         : double(element);
+                     });
   }
   return wide;
 }
@@ -325,7 +365,8 @@ void Evaluation::widenSums() {
 void Evaluation::runProducts(const ProductLoops &loops) {
   SmallVector<ProductOperand> inputs;
   for (unsigned number : llvm::seq(2u))
-    inputs.push_back({widen(number), strides[number]});
+    inputs.push_back(
+        {widen(number, loops.isUnsigned[number]), strides[number]});
   ProductOperand sums{{}, strides.back()};
   sums.elements.resize(buffers.back().size() / sizeof(double));
   std::memcpy(sums.elements.data(), buffers.back().data(),
@@ -343,7 +384,8 @@ ConstantBytes Evaluation::roundSums() {
     double number;
     std::memcpy(&number, buffers.back().data() + k * sizeof(double),
                 sizeof(double));
-    int64_t bits = bitsOf(number, type);
+    int64_t bits = isa<FloatType>(type) ? bitsOf(number, type)
+                                        : static_cast<int64_t>(number);
     std::memcpy(rounded.data() + k * size, &bits, size);
   }
   return rounded;
@@ -455,8 +497,11 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
   const Elements &x = elementsOf(first, count);
   const Elements &y = elementsOf(nested.getOperands().back(), count);
   auto each = [&](auto body) {
-    for (int64_t k = 0; k < count; ++k)
+    for (int64_t k = 0; k < count; ++k) {
       to.floats[k] = body(k);
+      if (before && k + 1 < count)
+        before->floats[k + 1] = to.floats[k];
+    }
   };
   auto ofTwo = [&](auto body) {
     each([&](int64_t k) { return body(x.floats[k], y.floats[k]); });
@@ -506,7 +551,8 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
         each([&](int64_t k) { return function(x.floats[k]); });
       });
   Type type = nested.getResult(0).getType();
-  if (&nested == sum)
+  // The larger and the smaller one of two numbers of a type is one of it.
+  if (&nested == sum || before)
     return;
   if (type.isF32())
     each([&](int64_t k) { return static_cast<float>(to.floats[k]); });
@@ -521,8 +567,11 @@ void Evaluation::computeIntegers(Operation &nested, int64_t count,
   const Elements &y = elementsOf(nested.getOperands().back(), count);
   unsigned width = widthOf(nested.getResult(0).getType());
   auto each = [&](auto body) {
-    for (int64_t k = 0; k < count; ++k)
+    for (int64_t k = 0; k < count; ++k) {
       to.integers[k] = withSign(body(k), width);
+      if (before && k + 1 < count)
+        before->integers[k + 1] = to.integers[k];
+    }
   };
   // Without signs: what goes beyond an integer's end begins again.
   auto ofTwo = [&](auto body) {
@@ -570,6 +619,15 @@ void Evaluation::computeIntegers(Operation &nested, int64_t count,
               APInt(bits, y.integers[k], true, true));
         });
       })
+      // A number that the integers do not have has no result.
+      .Case([&](arith::FPToSIOp) {
+        double end = std::ldexp(1.0, width - 1);
+        each([&](int64_t k) {
+          double number = std::trunc(x.floats[k]);
+          return number >= -end && number < end ? static_cast<int64_t>(number)
+                                                : 0;
+        });
+      })
       .Case([&](arith::CmpFOp op) {
         each([&](int64_t k) {
           return arith::applyCmpPredicate(
@@ -590,6 +648,8 @@ void Evaluation::compute(Operation &nested, int64_t count) {
     slot = std::make_unique<Elements>();
   // Another value's may move the slot, not what is in it.
   Elements &to = *slot;
+  before = &nested == combiner ? values[op.getRegionOutputArgs().front()].get()
+                               : nullptr;
   if (isa<FloatType>(nested.getResult(0).getType()))
     computeFloats(nested, count, to);
   else

@@ -44,12 +44,61 @@ static void addRow(const double *row, const double *panel, int64_t depth,
     sums[column] = own[column];
 }
 
-std::optional<ProductLoops> loopc::findProductLoops(linalg::GenericOp op) {
+/// Sums of so many products of integers of 16 bits are exact in f64.
+static constexpr int64_t kMaxExactDepth = int64_t(1) << 20;
+
+/// True if `op` adds up products of floats whose order and rounding are open.
+static bool addsProductsOfFloats(linalg::GenericOp op) {
   auto [sum, product] = findProductOfInputs(op);
   constexpr auto contract = arith::FastMathFlags::contract;
-  if (!product || !bitEnumContainsAll(product.getFastmath(), contract) ||
-      !bitEnumContainsAll(sum.getFastmath(),
-                          arith::FastMathFlags::reassoc | contract))
+  return product && bitEnumContainsAll(product.getFastmath(), contract) &&
+         bitEnumContainsAll(sum.getFastmath(),
+                            arith::FastMathFlags::reassoc | contract);
+}
+
+/// Whether each of the two inputs is without a sign, if `op` adds up products
+/// of integers that are exact in f64.
+static std::optional<std::array<bool, 2>>
+findProductsOfIntegers(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
+    return std::nullopt;
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t depth = 1;
+  for (unsigned loop : reductions)
+    depth = llvm::SaturatingMultiply<uint64_t>(depth, ranges[loop]);
+  BlockArgument before = op.getRegionOutputArgs().front();
+  auto sum = op.getBody()
+                 ->getTerminator()
+                 ->getOperand(0)
+                 .getDefiningOp<arith::AddIOp>();
+  if (!sum || !llvm::is_contained(sum->getOperands(), before) ||
+      depth > kMaxExactDepth)
+    return std::nullopt;
+  Value other = sum.getLhs() == before ? sum.getRhs() : sum.getLhs();
+  auto product = other.getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return std::nullopt;
+  std::array<bool, 2> isUnsigned;
+  llvm::SmallSetVector<unsigned, 2> numbers;
+  for (Value factor : product->getOperands()) {
+    Operation *widen = factor.getDefiningOp();
+    if (!isa_and_nonnull<arith::ExtSIOp, arith::ExtUIOp>(widen))
+      return std::nullopt;
+    auto from = dyn_cast<BlockArgument>(widen->getOperand(0));
+    if (!from || from.getOwner() != op.getBody() || from == before ||
+        from.getType().getIntOrFloatBitWidth() > 16 ||
+        !numbers.insert(from.getArgNumber()))
+      return std::nullopt;
+    isUnsigned[from.getArgNumber()] = isa<arith::ExtUIOp>(widen);
+  }
+  return isUnsigned;
+}
+
+std::optional<ProductLoops> loopc::findProductLoops(linalg::GenericOp op) {
+  auto isUnsigned = findProductsOfIntegers(op);
+  if (!isUnsigned && !addsProductsOfFloats(op))
     return std::nullopt;
   for (OpOperand &operand : op->getOpOperands()) {
     if (getElementTypeOrSelf(operand.get().getType()).getIntOrFloatBitWidth() >
@@ -77,6 +126,8 @@ std::optional<ProductLoops> loopc::findProductLoops(linalg::GenericOp op) {
   if (!found || !depth)
     return std::nullopt;
   found->depth = *depth;
+  if (isUnsigned)
+    found->isUnsigned = *isUnsigned;
   return found;
 }
 

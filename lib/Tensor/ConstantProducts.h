@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+#include <array>
 #include <vector>
 
 namespace loopc {
@@ -32,11 +33,14 @@ struct ProductLoops {
   unsigned columns, rows;
   /// The loop over columns, which is parallel, and the longest sum.
   unsigned column, depth;
+  /// Inputs whose elements are integers without a sign.
+  std::array<bool, 2> isUnsigned = {false, false};
 };
 
-/// The loops of `op`, if it adds up products of two inputs whose elements are
-/// floats of 32 bits or less, which are exact in f64: in any order, and where a
-/// product need not be rounded before it is added.
+/// The loops of `op`, if it adds up products of two inputs. Elements are floats
+/// of 32 bits or less, whose products are exact in f64, are added in any order
+/// and need not be rounded before; or integers of 16 bits or less that are
+/// widened to 32, of which f64 holds up to 2^20 products exactly.
 std::optional<ProductLoops> findProductLoops(mlir::linalg::GenericOp op);
 
 /// Adds the sums of the products that `op` is made of to `sums`. Each sum is

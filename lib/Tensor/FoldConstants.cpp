@@ -23,6 +23,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/FoldUtils.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace loopc {
@@ -218,6 +219,29 @@ static bool isWanted(Value value, const llvm::DenseSet<Operation *> &gone) {
   });
 }
 
+/// Folds `users` of a new constant, and what uses them in turn, where they make
+/// numbers or a few elements of constants alone: later operations then compute
+/// with constants.
+static void foldNumbers(ArrayRef<Operation *> users) {
+  llvm::SetVector<Operation *> left(users.begin(), users.end());
+  while (!left.empty()) {
+    Operation *op = left.pop_back_val();
+    bool makesNumbers =
+        isa<tensor::FromElementsOp>(op) ||
+        llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+    if (op->getNumRegions() > 0 || op->getNumResults() == 0 || !makesNumbers ||
+        !llvm::all_of(op->getOperands(), [](Value operand) {
+          return matchPattern(operand, m_Constant());
+        }))
+      continue;
+    SmallVector<Operation *> next(op->getUsers());
+    OperationFolder folder(op->getContext());
+    bool isInPlace = false;
+    if (succeeded(folder.tryToFold(op, &isInPlace)) && !isInPlace)
+      left.insert_range(next);
+  }
+}
+
 namespace {
 struct TensorFoldConstants
     : loopc::impl::TensorFoldConstantsBase<TensorFoldConstants> {
@@ -228,6 +252,7 @@ struct TensorFoldConstants
     SmallVector<linalg::GenericOp> generics =
         collectOps<linalg::GenericOp>(getOperation());
     Derived derived;
+    sums.clear();
     int64_t products = kMaxProductsInAll;
     for (linalg::GenericOp generic : generics) {
       if (foldGeneric(generic, derived))
@@ -273,7 +298,8 @@ struct TensorFoldConstants
       return false;
     bool isSum = op.getNumReductionLoops() > 0;
     ConstantReader folder(
-        [&](Operation *from) { return isSum && derived.contains(from); });
+        [&](Operation *from) { return isSum && derived.contains(from); },
+        &sums);
     Bytes bytes;
     if (!folder.readGeneric(op, bytes))
       return false;
@@ -303,7 +329,6 @@ struct TensorFoldConstants
   void foldDerived(Derived &derived) {
     llvm::DenseSet<Operation *> gone, taken;
     SmallVector<std::pair<Operation *, Bytes>> folded;
-    EvaluatedConstants sums;
     int64_t left = kMaxInAll, leftToKeep = mayBeKept();
     for (auto [op, cost] : llvm::reverse(derived)) {
       auto type = cast<RankedTensorType>(op->getResult(0).getType());
@@ -375,7 +400,10 @@ struct TensorFoldConstants
   }
 
   void replace(Operation *op, const Bytes &bytes) {
+    SmallVector<Operation *> users(op->getUsers());
+    sums.erase(op);
     replaceByConstant(op, bytes);
+    foldNumbers(users);
     ++numFolded;
   }
 
@@ -397,5 +425,8 @@ struct TensorFoldConstants
     folder.replace(op);
     ++numFolded;
   }
+
+  /// What takes long to compute is computed once, whoever reads it.
+  EvaluatedConstants sums;
 };
 } // namespace

@@ -287,3 +287,65 @@ func.func @product(%b: tensor<300x40xf32>) -> (tensor<300x40xf32>, tensor<300x10
   } -> tensor<300x40xf32>
   return %z, %x : tensor<300x40xf32>, tensor<300x100xf32>
 }
+
+// -----
+
+// The largest of all elements; numbers that are computed of it are constants for
+// what is computed next: 2 divided by 0.5, rounded.
+// CHECK-LABEL: func @quantized
+// CHECK-NEXT: arith.constant dense<4> : tensor<3xi8>
+// CHECK-NEXT: return
+#line = affine_map<(i) -> (i)>
+#whole = affine_map<(i) -> ()>
+func.func @quantized() -> tensor<3xi8> {
+  %low = arith.constant 0xFF800000 : f32
+  %four = arith.constant 4.0 : f32
+  %x = arith.constant dense<2.0> : tensor<600xf32>
+  %y = arith.constant dense<[2.0, 2.1, 1.9]> : tensor<3xf32>
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%low : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %m = linalg.generic {indexing_maps = [#line, #whole], iterator_types = ["reduction"]} ins(%x : tensor<600xf32>) outs(%f : tensor<f32>) {
+  ^bb0(%a: f32, %out: f32):
+    %s = arith.maximumf %a, %out : f32
+    linalg.yield %s : f32
+  } -> tensor<f32>
+  %largest = tensor.extract %m[] : tensor<f32>
+  %scale = arith.divf %largest, %four : f32
+  %d = tensor.empty() : tensor<3xi8>
+  %q = linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]} ins(%y : tensor<3xf32>) outs(%d : tensor<3xi8>) {
+  ^bb0(%a: f32, %out: i8):
+    %r = arith.divf %a, %scale : f32
+    %n = math.roundeven %r : f32
+    %i = arith.fptosi %n : f32 to i32
+    %t = arith.trunci %i : i32 to i8
+    linalg.yield %t : i8
+  } -> tensor<3xi8>
+  return %q : tensor<3xi8>
+}
+
+// -----
+
+// 300 products of 200 without a sign and -3: -180000.
+// CHECK-LABEL: func @integer_product
+// CHECK-NEXT: arith.constant dense<-180000> : tensor<2x2xi32>
+// CHECK-NEXT: return
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#sums = affine_map<(i, j, k) -> (i, j)>
+func.func @integer_product() -> tensor<2x2xi32> {
+  %zero = arith.constant 0 : i32
+  %x = arith.constant dense<200> : tensor<2x300xi8>
+  %y = arith.constant dense<-3> : tensor<300x2xi8>
+  %e = tensor.empty() : tensor<2x2xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<2x2xi32>) -> tensor<2x2xi32>
+  %p = linalg.generic {indexing_maps = [#left, #right, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : tensor<2x300xi8>, tensor<300x2xi8>) outs(%f : tensor<2x2xi32>) {
+  ^bb0(%l: i8, %r: i8, %out: i32):
+    %a = arith.extui %l : i8 to i32
+    %b = arith.extsi %r : i8 to i32
+    %m = arith.muli %a, %b : i32
+    %s = arith.addi %out, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<2x2xi32>
+  return %p : tensor<2x2xi32>
+}

@@ -215,3 +215,64 @@ def test_products(equation, x, y, dtype):
         (actual,) = loopc.InferenceSession(model).run(None, given)
         assert actual.dtype == dtype
         np.testing.assert_allclose(actual, expected, atol=size * np.finfo(dtype).eps, rtol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("axes", [[1], [0], [0, 1]])
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
+def test_extremes(op, axes, dtype):
+    """Along some axes and along all, in blocks and behind their ends."""
+    values = np.random.default_rng(5).standard_normal((3, 700)).astype(dtype)
+    values[1, 300] = np.nan
+    values[2, 10:12] = np.inf, -np.inf
+    nodes = [helper.make_node(op, ["x", "axes"], ["y"])]
+    _check(nodes, {"x": values, "axes": np.array(axes)}, element_type(values.dtype), exact=True)
+
+
+@pytest.mark.parametrize("to", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rounded_to_integers(dtype, to):
+    info = np.iinfo(to)
+    edges = [0.5, 1.5, 2.5, 0.49999997, info.max // 2, *([] if info.min == 0 else [-0.5, -1.5])]
+    values = np.concatenate([np.array(edges), np.linspace(0, 100, 301)]).astype(dtype)
+    nodes = [
+        helper.make_node("Round", ["x"], ["r"]),
+        helper.make_node("Cast", ["r"], ["y"], to=element_type(np.dtype(to))),
+    ]
+    _check(nodes, {"x": values}, element_type(np.dtype(to)), exact=True)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e30, 0.0])
+@pytest.mark.parametrize("shape", [(300, 40), (40, 300)])
+def test_quantized(shape, scale):
+    """Weights that a model stores as floats and quantizes: products of integers of constants."""
+    random = np.random.default_rng(6)
+    tensors = {
+        "a": (scale * random.standard_normal((70, shape[0]))).astype(np.float32),
+        "b": (scale * random.uniform(-1, 3, shape)).astype(np.float32),
+    }
+    nodes = [
+        helper.make_node("DynamicQuantizeLinear", ["a"], ["qa", "sa", "za"]),
+        helper.make_node("DynamicQuantizeLinear", ["b"], ["qb", "sb", "zb"]),
+        helper.make_node("MatMulInteger", ["qa", "qb", "za", "zb"], ["p"]),
+        helper.make_node("Cast", ["p"], ["f"], to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["sa", "sb"], ["s"]),
+        helper.make_node("Mul", ["f", "s"], ["y"]),
+    ]
+    _check(nodes, tensors, TensorProto.FLOAT, exact=True)
+
+
+@pytest.mark.parametrize(("one", "other"), [(np.uint8, np.int8), (np.int8, np.uint8)])
+def test_integer_products(one, other):
+    """Integers with and without a sign, at their ends."""
+    random = np.random.default_rng(7)
+    tensors = {}
+    for name, dtype, shape in (("a", one, (33, 500)), ("b", other, (500, 65))):
+        info = np.iinfo(dtype)
+        values = random.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+        values[:2, :2] = info.max
+        tensors[name] = values
+    tensors["za"] = np.array(3, one)
+    tensors["zb"] = np.array(5, other)
+    nodes = [helper.make_node("MatMulInteger", ["a", "b", "za", "zb"], ["y"])]
+    _check(nodes, tensors, TensorProto.INT32, exact=True)

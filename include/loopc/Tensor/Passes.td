@@ -354,7 +354,8 @@ def TensorFoldConstants
     sums of their columns. Of a chain of operations (a window) the last becomes
     a constant, up to 2 MiB, where loads cost less; of any size where it takes the
     place of what it is computed of (standardized weights). Sums of floats do if
-    their order is left open. What takes 64 instructions an element and more, as
+    their order is left open, and so do least and largest elements: scalar
+    operations that compute with them fold, too (weights that are quantized). What takes 64 instructions an element and more, as
     a product of matrices does, is stored beside what it is computed of: up to
     16 MiB each, and all of it up to a quarter of the constants, or 32 MiB.
   }];
