@@ -120,8 +120,10 @@ static LogicalResult checkDeclarations(llvm::Module &module, Location loc) {
       annotateRuntimeFunction(function);
       continue;
     }
+    // LLVM knows what it optimises, and not all of libm.
     llvm::LibFunc known;
-    if (!library.getLibFunc(function.getName(), known))
+    if (!library.getLibFunc(function.getName(), known) &&
+        !isMathFunction(function.getName()))
       return emitError(loc, Diag::BadModule)
              << "the code calls '" << function.getName()
              << "', which neither loopc_rt nor libc nor libm has";

@@ -297,3 +297,14 @@ func.func @no_multiples(%x: i64, %y: i64) -> (i64, i64) {
   %b = arith.select %isEven, %y, %half : i64
   return %a, %b : i64, i64
 }
+
+// A square and a product for each bit of the exponent.
+// CHECK-LABEL: func @integer_power(
+func.func @integer_power(%x: vector<4xi16>, %n: vector<4xi16>) -> vector<4xi16> {
+  // CHECK: %[[BITS:.*]] = arith.constant 16 : index
+  // CHECK: scf.for %{{.*}} to %[[BITS]]
+  // CHECK-COUNT-2: arith.muli {{.*}} : vector<4xi16>
+  // CHECK-NOT: math.ipowi
+  %r = math.ipowi %x, %n : vector<4xi16>
+  return %r : vector<4xi16>
+}

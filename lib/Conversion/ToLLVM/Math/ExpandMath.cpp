@@ -56,6 +56,7 @@ struct ExpandMath : loopc::impl::ExpandMathBase<ExpandMath> {
     populateElementaryFunctionPatterns(polynomials,
                                        getVectorUnit(getOperation()).scales);
     populateDivisionPatterns(polynomials);
+    populateIntegerPowerPatterns(polynomials);
     arith::populateExpandBFloat16Patterns(polynomials);
     if (failed(applyAtRoots(getOperation(), std::move(polynomials))))
       return signalPassFailure();

@@ -32,6 +32,10 @@ void populateElementaryFunctionPatterns(mlir::RewritePatternSet &patterns,
 /// remainders of vectors of f32, which are exact.
 void populateDivisionPatterns(mlir::RewritePatternSet &patterns);
 
+/// Adds a pattern for math.ipowi, numbers and vectors, which becomes an scf.for
+/// over the bits of the exponent.
+void populateIntegerPowerPatterns(mlir::RewritePatternSet &patterns);
+
 } // namespace loopc
 
 #endif // LOOPC_LIB_CONVERSION_TOLLVM_MATH_MATHPATTERNS_H
