@@ -188,3 +188,29 @@ def test_integers(element, shape, tmp_path):
         found = _run(functions, element, shape, values, tmp_path)
         for (name, function), actual in zip(functions.items(), found, strict=True):
             np.testing.assert_array_equal(actual, function(*values), err_msg=name)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("shape", [(3, 4, 5), ("?", 4, "?")], ids=["static", "open"])
+def test_softmax(shape, axis, tmp_path):
+    """linalg.softmax has no loops of its own: it is decomposed."""
+    kind = f"tensor<{''.join(f'{extent}x' for extent in shape)}f32>"
+    opened = [k for k, extent in enumerate(shape) if extent == "?"]
+    extents = "\n".join(
+        f"    %c{k} = arith.constant {k} : index\n    %d{k} = tensor.dim %a, %c{k} : {kind}"
+        for k in opened
+    )
+    path = tmp_path / "softmax.mlir"
+    path.write_text(f"""module attributes {{loopc.model = "softmax"}} {{
+  func.func @main(%a: {kind} {{loopc.name = "a"}}) -> ({kind} {{loopc.name = "r"}}) {{
+{extents}
+    %e = tensor.empty({", ".join(f"%d{k}" for k in opened)}) : {kind}
+    %r = linalg.softmax dimension({axis}) ins(%a : {kind}) outs(%e : {kind}) -> {kind}
+    return %r : {kind}
+  }}
+}}
+""")
+    values = np.random.default_rng(2).standard_normal((3, 4, 5)).astype(np.float32)
+    (actual,) = loopc.InferenceSession(str(path)).run(None, {"a": values})
+    powers = np.exp(values - values.max(axis, keepdims=True))
+    np.testing.assert_allclose(actual, powers / powers.sum(axis, keepdims=True), rtol=1e-5)

@@ -19,6 +19,7 @@ def ConvertONNXToLinalg
     (lib/Conversion/ONNXToLinalg). Loops and branches stay. Integer types become
     signless; `loopc.type` on arguments and results keeps what they were. A node
     that cannot be lowered is an error that says why; all are reported.
+    linalg.softmax of MLIR that is written by hand is decomposed.
 
     ```mlir
     %y = onnx.node "Add"(%x, %x) since 14 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -301,7 +301,27 @@ struct ConvertONNXToLinalg
     if (makeSignless(function).failed())
       return signalPassFailure();
     function.walk(branchAgain);
+    if (failed = mlir::failed(decomposeAggregated(function)); failed)
+      return signalPassFailure();
     hoistChecks(function);
+  }
+
+  /// linalg.softmax, in MLIR that is written by hand, is several operations on
+  /// elements.
+  static LogicalResult decomposeAggregated(func::FuncOp function) {
+    IRRewriter rewriter(function.getContext());
+    WalkResult all = function.walk([&](linalg::AggregatedOpInterface op) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
+      if (mlir::failed(results)) {
+        loopc::emitError(op.getLoc(), Diag::LoweringFailed)
+            << "'" << op->getName() << "' cannot be decomposed";
+        return WalkResult::interrupt();
+      }
+      rewriter.replaceOp(op, *results);
+      return WalkResult::advance();
+    });
+    return failure(all.wasInterrupted());
   }
 
   /// %r = arith.select %c, %x, %y : tensor<?xf32>
