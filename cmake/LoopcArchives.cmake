@@ -53,6 +53,11 @@ endif()
 # pages.
 target_link_options(LoopcLLVMArchives INTERFACE -Wl,-z,keep-text-section-prefix)
 
+# A file that the linker maps and fills here and there lies in the system's cache in
+# small pages; written from its beginning to its end, as a copy is, in large ones, of
+# which fewer are looked for with each fault.
+target_link_options(LoopcLLVMArchives INTERFACE -Wl,--no-mmap-output-file)
+
 # LLVM's and lld's initialisation asks for all targets that LLVM has. Those that
 # models are not compiled for get functions that do nothing, and stay away.
 set(LOOPC_LLVM_TARGETS AArch64 NVPTX X86)

@@ -107,6 +107,7 @@ private:
   Descriptor bytes;    ///< as a file, where a worker was given it
   std::optional<Cache> cache;
   ModelKey key;
+  std::unique_ptr<WorkerProcess> worker; ///< its end is waited for at last
   bool hasTiers = false; ///< code that is made quickly will do at first
   std::vector<const loopc_custom_op *> operators; ///< of the libraries
 };
@@ -284,7 +285,7 @@ const Descriptor &Creation::getGiven() {
 std::optional<Reply> Creation::compileTo(const std::string &output) {
   if (wantsWorker() && getGiven())
     if (std::optional<Reply> reply =
-            runWorker(makeRequest(output), getGiven(), watch))
+            runWorker(makeRequest(output), getGiven(), watch, worker))
       return reply;
   // Without a cache there is no reason to write files.
   if (!cache)
@@ -453,8 +454,10 @@ int capi::compileToFile(const Source &source, int emit,
     Descriptor model = source.path.empty() ? makeMemoryFile(source.bytes)
                                            : openToRead(source.path);
     request.isOpen = static_cast<bool>(model);
+    std::unique_ptr<WorkerProcess> worker;
     if (model || !source.path.empty())
-      if (std::optional<Reply> reply = runWorker(request, model, watch)) {
+      if (std::optional<Reply> reply =
+              runWorker(request, model, watch, worker)) {
         diagnostics.entries = std::move(reply->diagnostics);
         return reply->status;
       }

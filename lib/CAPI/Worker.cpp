@@ -78,47 +78,6 @@ private:
   posix_spawnattr_t attributes;
 };
 
-/// A process that was started; killed at the end, if it has not ended.
-class Process {
-public:
-  explicit Process(pid_t id) : id(id) {}
-  Process(const Process &) = delete;
-  Process &operator=(const Process &) = delete;
-  ~Process() { wait(/*kill=*/true); }
-
-  /// \returns how it ended, as waitpid() says.
-  int wait(bool kill) {
-    if (id < 0)
-      return status;
-    if (kill)
-      stop();
-    // Somebody else's wait() may have taken it.
-    while (waitpid(id, &status, 0) < 0 && errno == EINTR) {
-    }
-    id = -1;
-    return status;
-  }
-
-private:
-  /// Gives it a moment to remove what it has begun to write.
-  void stop() {
-    constexpr int kMilliseconds = 60;
-    ::kill(id, SIGTERM);
-    for (int k = 0; k < kMilliseconds; ++k) {
-      siginfo_t info = {};
-      if (waitid(P_PID, static_cast<id_t>(id), &info,
-                 WEXITED | WNOHANG | WNOWAIT) != 0 ||
-          info.si_pid != 0)
-        return;
-      usleep(1000);
-    }
-    ::kill(id, SIGKILL);
-  }
-
-  pid_t id;
-  int status = 0;
-};
-
 /// The worker's messages, as they come.
 class Inbox {
 public:
@@ -139,6 +98,33 @@ private:
   std::optional<Reply> reply;
 };
 } // namespace
+
+int WorkerProcess::wait(bool kill) {
+  if (id < 0)
+    return status;
+  if (kill)
+    stop();
+  // Somebody else's wait() may have taken it.
+  while (waitpid(id, &status, 0) < 0 && errno == EINTR) {
+  }
+  id = -1;
+  return status;
+}
+
+/// Gives it a moment to remove what it has begun to write.
+void WorkerProcess::stop() {
+  constexpr int kMilliseconds = 60;
+  ::kill(id, SIGTERM);
+  for (int k = 0; k < kMilliseconds; ++k) {
+    siginfo_t info = {};
+    if (waitid(P_PID, static_cast<id_t>(id), &info,
+               WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        info.si_pid != 0)
+      return;
+    usleep(1000);
+  }
+  ::kill(id, SIGKILL);
+}
 
 void Inbox::readMessages() {
   MessageHead head;
@@ -209,9 +195,9 @@ static std::optional<Reply> explainEnd(int status) {
                     " (" + strsignal(signal) + ")");
 }
 
-std::optional<Reply> loopc::capi::runWorker(const Request &request,
-                                            const Descriptor &model,
-                                            Watch &watch) {
+std::optional<Reply>
+loopc::capi::runWorker(const Request &request, const Descriptor &model,
+                       Watch &watch, std::unique_ptr<WorkerProcess> &process) {
   const std::string &program = getCompilerFiles().program;
   if (program.empty())
     return std::nullopt;
@@ -233,12 +219,12 @@ std::optional<Reply> loopc::capi::runWorker(const Request &request,
   pid_t id = settings.start(program, "--compile-worker");
   if (id < 0)
     return std::nullopt;
-  Process process(id);
+  process = std::make_unique<WorkerProcess>(id);
   // The pipe is to end with the worker.
   theirs.reset();
   Inbox inbox(std::move(ours), watch);
   if (int verdict = inbox.receive()) {
-    process.wait(/*kill=*/true);
+    process->wait(/*kill=*/true);
     Reply reply;
     loopc_diagnostics said;
     reply.status = Watch::explain(verdict, said);
@@ -246,11 +232,10 @@ std::optional<Reply> loopc::capi::runWorker(const Request &request,
     return reply;
   }
   if (inbox.getReply()) {
-    // Nothing that the worker does after its answer matters.
-    process.wait(/*kill=*/false);
+    process->leave();
     return inbox.getReply();
   }
-  return explainEnd(process.wait(/*kill=*/false));
+  return explainEnd(process->wait(/*kill=*/false));
 }
 
 void loopc::capi::startLater(const Request &request, const Descriptor &model) {
@@ -266,5 +251,6 @@ void loopc::capi::startLater(const Request &request, const Descriptor &model) {
   settings.pass(asked, kRequestDescriptor);
   // It leaves the work to a process of its own and ends, so that this one has
   // no child that it does not know of.
-  Process(settings.start(program, "--compile-later")).wait(/*kill=*/false);
+  WorkerProcess(settings.start(program, "--compile-later"))
+      .wait(/*kill=*/false);
 }

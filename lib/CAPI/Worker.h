@@ -12,7 +12,9 @@
 #include "Protocol.h"
 #include "Watch.h"
 
+#include <memory>
 #include <optional>
+#include <sys/types.h>
 
 namespace loopc::capi {
 
@@ -21,13 +23,37 @@ namespace loopc::capi {
 /// which would load the compiler anew.
 bool wantsWorker();
 
+/// A process that was started. Its end is waited for here; one that has not
+/// answered is ended.
+class WorkerProcess {
+public:
+  explicit WorkerProcess(pid_t id) : id(id) {}
+  WorkerProcess(const WorkerProcess &) = delete;
+  WorkerProcess &operator=(const WorkerProcess &) = delete;
+  ~WorkerProcess() { wait(/*kill=*/!isLeaving); }
+
+  /// Nothing that it does from now on matters.
+  void leave() { isLeaving = true; }
+  /// \returns how it ended, as waitpid() says.
+  int wait(bool kill);
+
+private:
+  void stop();
+
+  pid_t id;
+  int status = 0;
+  bool isLeaving = false;
+};
+
 /// Compiles in a new process, which ends when this one does. `model` is what
 /// the worker reads, or none where it opens the file itself.
 /// \returns nothing where no worker could be started, or it is of another
 /// build. A worker that crashed, or was ended by `watch`, is a Reply that says
-/// so.
+/// so. One that has answered gives its memory back, which takes milliseconds:
+/// it is in `process` then, for its end to be waited for when all else is done.
 std::optional<Reply> runWorker(const Request &request, const Descriptor &model,
-                               Watch &watch);
+                               Watch &watch,
+                               std::unique_ptr<WorkerProcess> &process);
 
 /// Starts a process that compiles in the background, waits for its turn there,
 /// and outlives this one. Nothing is said where that cannot be.

@@ -14,6 +14,7 @@
 
 #include "Interface.h"
 #include "Protocol.h"
+#include "Watch.h"
 #include "WorkerProgress.h"
 
 #include "loopc/Compiler.h"
@@ -29,6 +30,7 @@
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
 
+#include <chrono>
 #include <csignal>
 #include <fcntl.h>
 #include <functional>
@@ -68,10 +70,21 @@ static void send(Message kind, const std::string &bytes) {
   }
 }
 
+using Clock = std::chrono::steady_clock;
+
 mlir::TimingScope capi::reportProgress() {
   if (!isWorker())
     return {};
   static ProgressManager manager([](llvm::StringRef phase, double fraction) {
+    // A message wakes who waits for it. They look as often as that by
+    // themselves.
+    static std::string said;
+    static Clock::time_point next;
+    Clock::time_point now = Clock::now();
+    if (said == phase && now < next)
+      return;
+    said = phase.str();
+    next = now + std::chrono::milliseconds(kPollMilliseconds);
     Writer writer;
     writer(fraction, phase.str());
     send(Message::Progress, writer.get());

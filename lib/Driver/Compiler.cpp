@@ -66,6 +66,7 @@ static bool asksForVerification() {
 
 Compiler::Compiler(CompilerOptions givenOptions)
     : options(std::move(givenOptions)) {
+  options.target.machines = createMachineStore();
   DialectRegistry registry;
   registerAllDialects(registry);
   registerImporterDialects(registry);

@@ -8,6 +8,8 @@
 
 #include "loopc/Support/HugePages.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cstdint>
 #include <cstdlib>
 
@@ -21,6 +23,12 @@
 /// So much of the address space the heap has from the beginning. It takes
 /// memory as it is used. What it takes beyond that has pages of the usual size.
 static constexpr int kReserved = 512 << 20;
+/// More than glibc leaves at the heap's end when it grows (M_TOP_PAD's
+/// default).
+static constexpr int kSmallBlock = 192 << 10;
+/// What a block of glibc's takes beside its bytes, in front of them.
+static constexpr int kHeader = 2 * sizeof(size_t);
+static constexpr uint64_t kHugePage = 2 << 20;
 /// Behind that, blocks from this size on are mapped by themselves. glibc lets
 /// the size grow by itself, but not if anything else is set.
 static constexpr int kLargeBlock = 4 << 20;
@@ -36,16 +44,23 @@ bool loopc::useHugePages() {
   mallopt(M_TOP_PAD, kReserved);
   mallopt(M_TRIM_THRESHOLD, 2 * kReserved);
   mallopt(M_MMAP_THRESHOLD, kLargeBlock);
-  // More than what is left of the heap, so that it grows.
-  void *volatile block = malloc(kLargeBlock / 2);
+  // More than what is left of the heap, so that it grows, and little more: what
+  // is behind the block is written to, and its huge page is lost by that.
+  void *volatile block = malloc(kSmallBlock);
   auto begin = reinterpret_cast<uintptr_t>(block);
   auto end = reinterpret_cast<uintptr_t>(sbrk(0));
   free(block);
   if (begin >= end || end - begin > 2u * kReserved)
     return false;
-  begin &= -static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  return madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE) ==
-         0;
+  uintptr_t first = llvm::alignTo(begin + kSmallBlock, kHugePage);
+  if (madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE) != 0)
+    return false;
+  // In front of the first huge page each small one would be a fault of its own.
+  // What is not written to takes no memory.
+  static void *volatile unused = nullptr;
+  if (!unused)
+    unused = malloc(first - begin - kHeader);
+  return true;
 }
 
 #else

@@ -271,6 +271,7 @@ LogicalResult loopc::generateCode(ModuleOp module, const ModelInfo &info,
   auto input = translateWithoutWeights(module, info, options, *machine, timing);
   if (failed(input))
     return failure();
+  machine->llvm.reset(); // for one of the threads
   auto &[weights, translated] = *input;
   FailureOr<ModelCode> code =
       compileObject(std::move(translated), weights, info, options,
@@ -291,6 +292,7 @@ LogicalResult loopc::generateShared(ModuleOp module, const ModelInfo &info,
   auto input = translateWithoutWeights(module, info, options, *machine, timing);
   if (failed(input))
     return failure();
+  machine->llvm.reset(); // for one of the threads
   auto &[weights, translated] = *input;
   FailureOr<ModelCode> code =
       compileObject(std::move(translated), weights, info, options,

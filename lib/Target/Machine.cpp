@@ -244,9 +244,29 @@ static std::string suggestCpu(const llvm::MCSubtargetInfo &target,
   return nearest.empty() ? "" : (": is it '" + nearest + "'?").str();
 }
 
-FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
-                                        Location loc,
-                                        bool keepsInlineAssembly) {
+std::shared_ptr<MachineStore> loopc::createMachineStore() {
+  return std::make_shared<MachineStore>();
+}
+
+MachineStore::Free MachineStore::take(Kind kind) {
+  std::scoped_lock lock(mutex);
+  auto found = machines.find(kind);
+  if (found == machines.end() || found->second.empty())
+    return {};
+  Free machine = std::move(found->second.back());
+  found->second.pop_back();
+  return machine;
+}
+
+void MachineStore::give(Kind kind, Free machine) {
+  std::scoped_lock lock(mutex);
+  machines[kind].push_back(std::move(machine));
+}
+
+/// Makes a machine of `options`, or reports which of them is wrong.
+static FailureOr<MachineStore::Free>
+describeMachine(const TargetOptions &options, Location loc,
+                bool keepsInlineAssembly) {
   initializeTargets();
   Triple triple = getTriple(options);
   FailureOr<const llvm::Target *> target = lookUpTarget(triple, loc);
@@ -273,7 +293,7 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
   static constexpr llvm::CodeGenOptLevel kLevels[] = {
       llvm::CodeGenOptLevel::None, llvm::CodeGenOptLevel::Less,
       llvm::CodeGenOptLevel::Default, llvm::CodeGenOptLevel::Aggressive};
-  Machine machine;
+  MachineStore::Free machine;
   machine.llvm.reset((*target)->createTargetMachine(
       triple, cpu, features.getString(), llvmOptions, llvm::Reloc::PIC_,
       llvm::CodeModel::Small, kLevels[std::min(options.getCodeLevel(), 3u)]));
@@ -290,6 +310,35 @@ FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
            << "' lacks";
   machine.requiredFeatures =
       getRequiredFeatures(*machine.llvm->getMCSubtargetInfo());
+  return machine;
+}
+
+FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
+                                        Location loc,
+                                        bool keepsInlineAssembly) {
+  MachineStore::Kind kind(options.getCodeLevel(), keepsInlineAssembly);
+  MachineStore::Free free;
+  if (options.machines)
+    free = options.machines->take(kind);
+  if (!free.llvm) {
+    FailureOr<MachineStore::Free> made =
+        describeMachine(options, loc, keepsInlineAssembly);
+    if (failed(made))
+      return failure();
+    free = std::move(*made);
+  }
+  Machine machine;
+  machine.requiredFeatures = free.requiredFeatures;
+  if (!options.machines) {
+    machine.llvm = std::move(free.llvm);
+    return machine;
+  }
+  auto giveBack = [store = options.machines, kind,
+                   features = std::move(free.requiredFeatures)](
+                      llvm::TargetMachine *used) {
+    store->give(kind, {std::unique_ptr<llvm::TargetMachine>(used), features});
+  };
+  machine.llvm.reset(free.llvm.release(), std::move(giveBack));
   return machine;
 }
 

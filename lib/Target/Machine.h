@@ -14,22 +14,48 @@
 
 #include "llvm/Target/TargetMachine.h"
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace loopc {
 
-/// A checked target.
+/// A checked target. Of TargetOptions::machines it goes back there.
 struct Machine {
-  std::unique_ptr<llvm::TargetMachine> llvm;
+  std::shared_ptr<llvm::TargetMachine> llvm;
   /// What a CPU must have to run the code, "+avx2,+fma": for
   /// loopc_model.cpu_features.
   std::string requiredFeatures;
 };
 
-/// Makes the machine of `options`, or reports which option is wrong.
-/// `keepsInlineAssembly`: assembly is printed as it stands in the module, not
-/// parsed and printed (which would spell out the files that it includes).
+/// Machines of one target that nobody uses at the moment: to describe a CPU
+/// takes LLVM a millisecond, and to describe its instructions another one with
+/// the first function.
+class MachineStore {
+public:
+  /// The level, and whether inline assembly is kept.
+  using Kind = std::pair<unsigned, bool>;
+  struct Free {
+    std::unique_ptr<llvm::TargetMachine> llvm;
+    std::string requiredFeatures;
+  };
+
+  /// One of `kind`; nothing in it where there is none.
+  Free take(Kind kind);
+  void give(Kind kind, Free machine);
+
+private:
+  std::mutex mutex; ///< threads take and give
+  std::map<Kind, std::vector<Free>> machines;
+};
+
+/// Makes the machine of `options`, or takes one from their store, or reports
+/// which option is wrong. `keepsInlineAssembly`: assembly is printed as it
+/// stands in the module, not parsed and printed (which would spell out the
+/// files that it includes).
 mlir::FailureOr<Machine> createMachine(const TargetOptions &options,
                                        mlir::Location loc,
                                        bool keepsInlineAssembly = false);

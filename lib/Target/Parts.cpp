@@ -352,7 +352,7 @@ public:
 private:
   const TargetOptions &options;
   Location loc;
-  std::map<unsigned, std::unique_ptr<llvm::TargetMachine>> machines;
+  std::map<unsigned, std::shared_ptr<llvm::TargetMachine>> machines;
 };
 } // namespace
 

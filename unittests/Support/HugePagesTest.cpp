@@ -42,3 +42,15 @@ TEST(HugePages, HeapGrowsInThem) {
     block.reset(new char[4096]);
   EXPECT_NE(flagsOf(blocks[4095].get()).find(" hg "), std::string::npos);
 }
+
+// A huge page of which a part is something else would be 512 small ones, each
+// of which is a fault.
+TEST(HugePages, FirstBlocksAreInWholeOnes) {
+  if (!useHugePages())
+    GTEST_SKIP() << "a sanitizer's malloc, or a limit of the address space";
+  constexpr uintptr_t kHugePage = 2 << 20, kBlock = 256 << 10;
+  std::unique_ptr<char[]> block(new char[kBlock]);
+  uintptr_t page = reinterpret_cast<uintptr_t>(block.get()) & -kHugePage;
+  EXPECT_NE(flagsOf(reinterpret_cast<void *>(page)).find(" hg "),
+            std::string::npos);
+}

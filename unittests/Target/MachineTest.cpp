@@ -12,6 +12,8 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
 
+#include "loopc/Target/CodeGen.h"
+
 #include "llvm/MC/MCSubtargetInfo.h"
 
 #include "gmock/gmock.h"
@@ -93,4 +95,37 @@ TEST_F(MachineTest, NativeIsThisMachineOnly) {
                                         });
   EXPECT_TRUE(failed(create(options)));
   EXPECT_THAT(message, testing::HasSubstr("LC0602: cpu 'native'"));
+}
+
+// What describes a CPU to LLVM is made once for all that need it one after the
+// other, and once more for who needs it at the same time.
+TEST_F(MachineTest, MachinesGoBackToTheirStore) {
+  TargetOptions options;
+  options.machines = createMachineStore();
+  const llvm::TargetMachine *first, *second;
+  {
+    auto one = create(options), other = create(options);
+    ASSERT_TRUE(succeeded(one) && succeeded(other));
+    first = one->llvm.get();
+    second = other->llvm.get();
+    EXPECT_NE(first, second);
+  }
+  auto again = create(options);
+  ASSERT_TRUE(succeeded(again));
+  EXPECT_TRUE(again->llvm.get() == first || again->llvm.get() == second);
+  EXPECT_EQ(again->requiredFeatures, create({})->requiredFeatures);
+}
+
+// Levels of optimisation have machines of their own.
+TEST_F(MachineTest, MachinesOfAnotherLevelAreOthers) {
+  TargetOptions options;
+  options.machines = createMachineStore();
+  const llvm::TargetMachine *fast = create(options)->llvm.get();
+  options.optLevel = 0;
+  auto slow = create(options);
+  ASSERT_TRUE(succeeded(slow));
+  EXPECT_NE(slow->llvm.get(), fast);
+  EXPECT_EQ(slow->llvm->getOptLevel(), llvm::CodeGenOptLevel::None);
+  options.optLevel = 3;
+  EXPECT_EQ(create(options)->llvm.get(), fast);
 }

@@ -43,6 +43,9 @@ void registerTargetTranslations(mlir::DialectRegistry &registry);
 mlir::LogicalResult checkTarget(const TargetOptions &options,
                                 mlir::Location loc);
 
+/// A store for machines of one target, empty.
+std::shared_ptr<MachineStore> createMachineStore();
+
 /// The name of the CPU whose code most machines of the target run: what objects
 /// and libraries are made for where nobody says it. Of this machine's
 /// architecture it is one that this machine runs, too.

@@ -13,10 +13,13 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace loopc {
+
+class MachineStore;
 
 /// The machine that code is made for, and how.
 struct TargetOptions {
@@ -70,6 +73,11 @@ struct TargetOptions {
   /// Shared objects: the variables are in the object itself, all zero, and
   /// whoever loads it copies what they are into them.
   bool bindsOperators = false;
+
+  /// Where machines that are not used any more wait for the next one that wants
+  /// such; none: each is made anew. Of these options only optLevel and
+  /// quickCode may differ between those that share one.
+  std::shared_ptr<MachineStore> machines;
 
   /// The level of what LLVM does.
   unsigned getCodeLevel() const {
