@@ -45,6 +45,12 @@ import transplants
 
 #: Verdicts that are loopc's fault.
 BAD = ("wrong", "failed", "refused", "crashed")
+#: Errors of what OpenVINO gives anything for: it reads behind the end, or leaves memory unwritten.
+UNDEFINED = (
+    "out of range for an axis|no elements|a sequence length is not|is not squeezed|nothing to pad"
+)
+#: Layers whose extents OpenVINO does not look at, or has an answer of its own for where one is 0.
+FIXED = ("region_yolo", "unique")
 PLACES = ("alone", "iterator", "loop", "branch")
 
 
@@ -99,25 +105,19 @@ def of_extents(seed: int) -> engines.Outcome:
 
     layer = _layer(seed)
     config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
-    try:
-        model, _ = layers.alone(layer, layer.sets[0], True)
-        compiled = openvino.Core().compile_model(model, "CPU", config)
-    except Exception as error:
-        return engines.Outcome(error=f"{type(error).__name__}: {error}")
     found: list[Any] = []
     for one in layers.resized(layer, layers.Draw(seed)):
-        feeds = {f"x{k}": v for k, v in enumerate(one) if k not in layer.constants}
         sides: list[Any] = []
-        for by_reference in (False, True):
-            try:
-                if by_reference:
-                    sides.append(_evaluated(model, feeds))
-                else:
-                    results = compiled(feeds)
-                    sides.append([np.array(results[port]) for port in compiled.outputs])
-            except Exception:  # Extents that do not fit, or what OpenVINO lacks.
-                sides.append(None)
-        found.append((feeds, *sides))
+        try:
+            # With known extents OpenVINO says which do not fit.
+            model, feeds = layers.alone(layer, one)
+            compiled = openvino.Core().compile_model(model, "CPU", config)
+            results = compiled(feeds)
+            sides.append([np.array(results[port]) for port in compiled.outputs])
+            sides.append(_evaluated(model, feeds))
+        except Exception:  # Extents that do not fit, or what OpenVINO lacks.
+            sides += [None] * (2 - len(sides))
+        found.append(({f"x{k}": v for k, v in enumerate(one) if k not in layer.constants}, *sides))
     return engines.Outcome(values=found)
 
 
@@ -217,6 +217,8 @@ class Judge:
             problems = [got if isinstance(got, str) else self._differ(layer, got, [side], 0)
                         for side in known]  # fmt: skip
             verdict = "same" if None in problems else "failed" if isinstance(got, str) else "wrong"
+            if isinstance(got, str) and re.search(UNDEFINED, got):
+                verdict = "undefined"
             self._tell(verdict, shapes, str(problems[0]))
         return None
 
@@ -259,7 +261,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             kinds = len(random_ir_layers.LAYERS)
             forms = [(place, is_open) for place in PLACES for is_open in (False, True)]
             if options.extents:
-                judge.resize(seed)
+                if not _layer(seed).name.startswith(FIXED):
+                    judge.resize(seed)
                 continue
             turn = (seed * 5 + seed // kinds) % 8
             for place, is_open in forms if options.all else [forms[turn]]:

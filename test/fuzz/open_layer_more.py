@@ -99,9 +99,13 @@ class MoreKinds(LayerKinds):
         a = self.image(pool, 1)
         if not a:
             return None
-        axes = tuple(sorted(self.dice.sample(range(len(a.shape)), self.dice.randint(1, len(a.shape)))))
+        axes = tuple(
+            sorted(self.dice.sample(range(len(a.shape)), self.dice.randint(1, len(a.shape))))
+        )
         keep = self.dice.random() < 0.5
-        layer = self.net.add_reduce(a.tensor, trt.ReduceOperation.AVG, sum(1 << k for k in axes), keep)
+        layer = self.net.add_reduce(
+            a.tensor, trt.ReduceOperation.AVG, sum(1 << k for k in axes), keep
+        )
 
         def work(x: Array) -> Array:
             if not math.prod(x.shape[k] for k in axes):
@@ -121,11 +125,15 @@ class MoreKinds(LayerKinds):
         if kind < 4:
             op, function = [(unary.EXP, np.exp), (unary.SIN, np.sin), (unary.COS, np.cos),
                             (unary.ATAN, np.arctan)][kind]  # fmt: skip
-            return self.rounded(self.value(self.net.add_unary(a.tensor, op), [a], function, a.shape, a.dtype))
+            return self.rounded(
+                self.value(self.net.add_unary(a.tensor, op), [a], function, a.shape, a.dtype)
+            )
         which = [act.SIGMOID, act.TANH, act.SOFTSIGN][kind - 4]
         function = {act.SIGMOID: lambda x: 1 / (1 + np.exp(-x)), act.TANH: np.tanh,
                     act.SOFTSIGN: lambda x: x / (1 + np.abs(x))}[which]  # fmt: skip
-        return self.rounded(self.value(self.net.add_activation(a.tensor, which), [a], function, a.shape, a.dtype))
+        return self.rounded(
+            self.value(self.net.add_activation(a.tensor, which), [a], function, a.shape, a.dtype)
+        )
 
     def make_layer_scale(self, pool: Sequence[Value]) -> Value | None:
         a = self.image(pool, 1)
@@ -255,7 +263,9 @@ class MoreKinds(LayerKinds):
             by = counts.sum((-1, -2)) if excludes else np.float32(math.prod(window))
             return parts.sum((-1, -2)) / by
 
-        return self.rounded(self.value(layer, [a], work, (*a.shape[:2], self.fresh(), self.fresh()), a.dtype))
+        return self.rounded(
+            self.value(layer, [a], work, (*a.shape[:2], self.fresh(), self.fresh()), a.dtype)
+        )
 
     def make_layer_deconvolution(self, pool: Sequence[Value]) -> Value | None:
         a = self.pick(pool, lambda v: len(v.shape) == 4 and v.dtype == np.float32

@@ -95,8 +95,8 @@ def resized(layer: Layer, draw: Draw, count: int = 4) -> list[list[Array]]:
                 if k in layer.constants:
                     continue
                 for axis in [a for a, d in enumerate(value.shape) if d == old]:
-                    if old or not new:
-                        value = np.take(value, range(new), axis, mode="wrap")
+                    if old or not new:  # What is sorted stays so.
+                        value = np.take(value, range(new), axis, mode="clip")
                     else:
                         shape = [new if a == axis else d for a, d in enumerate(value.shape)]
                         value = np.asarray(draw.values(value.dtype, shape, odd=False))

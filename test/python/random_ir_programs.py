@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 import openvino.opset16 as op
-from openvino import Model
+from openvino import Model, PartialShape
+from openvino.op.util import Variable, VariableInfo
 from openvino_models import Slice, const, i64, loop, model, param
 from random_corners import Draw
 from random_ir_steps import (
@@ -56,10 +57,50 @@ class _Out:
     how: Slice | None = None
 
 
+class _Body:
+    """Loops and branches of a graph. All of them happen, whether anybody reads what they give."""
+
+    def __init__(self) -> None:
+        self.inner: list[_Loop | _Branch] = []
+
+    def touch(self, frame: Frame) -> bool:
+        """Runs them; whether one of them fails."""
+        for one in self.inner:
+            try:
+                one.run(frame)
+            except (ExpectedError, UnclearError, TooLongError, ValueError):
+                return True
+        return False
+
+
+class _Branch:
+    """An If whose branches have loops."""
+
+    def __init__(self, flag: Value, ports: list[dict[Value, Value]], sides: list[_Body]) -> None:
+        self.flag, self.ports, self.sides = flag, ports, sides
+
+    def frame(self, frame: Frame) -> tuple[int, Frame]:
+        """The branch that is taken, and what it is given."""
+        if self not in frame.memo:
+            taken = 0 if self.flag.at(frame).item() else 1
+            given = {p: v.at(frame) for v, p in self.ports[taken].items()}
+            frame.memo[self] = taken, Frame(given)
+        found: tuple[int, Frame] = frame.memo[self]
+        return found
+
+    def run(self, frame: Frame) -> None:
+        taken, inside = self.frame(frame)
+        if self.sides[taken].touch(inside):
+            raise ExpectedError
+
+
 class _Loop:
     """A Loop or TensorIterator: what goes in, its body, and what NumPy makes of it."""
 
     def __init__(self, is_hidden: bool) -> None:
+        self.body = _Body()
+        #: Some iteration has a loop that fails, which maybe nobody reads.
+        self.has_failure = False
         #: Whether an input has extents that are known here and not declared.
         self.is_hidden = is_hidden
         #: A Loop's trip count and first condition; a TensorIterator has none.
@@ -119,15 +160,18 @@ class _Loop:
                 now[self.counter] = np.full(self.counter.shape, at, self.counter.dtype)
             body = Frame(now)
             rows.append([result.at(body) for result in self.results])
+            self.has_failure |= self.body.touch(body)
             goes = bool(self.go.at(body).item()) if self.go else True
             states = [rows[-1][k] for *_, k in self.carried]
         return states, rows
 
     def last(self, frame: Frame, out: int) -> Array:
         states, rows = self.run(frame)
-        for (_, _, result), state in zip(self.carried, states, strict=True):
-            if result == out:
-                return state
+        found = [state for (*_, k), state in zip(self.carried, states, strict=True) if k == out]
+        if len(found) > 1 and not rows:
+            raise UnclearError
+        if found:
+            return found[0]
         if rows:
             return rows[-1][out]
         value = self.results[out]
@@ -142,7 +186,7 @@ class _Loop:
         if not parts:
             value = self.results[out.result]
             rest = [0 if k == axis else e for k, e in enumerate(value.shape)]
-            if any(isinstance(e, str) for e in rest) or self.is_hidden and any(rest):
+            if any(isinstance(e, str) for e in rest) or (self.is_hidden and any(rest)):
                 raise UnclearError
             return np.zeros(rest, object if value.dtype.kind == "U" else value.dtype)  # type: ignore[arg-type]
         sides = {one.shape[:axis] + one.shape[axis + 1 :] for one in parts}
@@ -163,22 +207,31 @@ class IrProgram(Steps):
         self.budget = self.draw.randint(5, 26)
         self.inputs: list[tuple[Value, tuple[int, int]]] = []
         self.is_hidden = False
+        self.body = _Body()
+        self.loops: list[_Loop] = []
         self.kinds: set[str] = set()
         pool = [self.input(self.draw.choice(SHAPES), self.draw.choice(TYPES))
                 for _ in range(self.draw.randint(1, 4))]  # fmt: skip
         first = len(pool)
+        self.variables: list[tuple[Any, Value, Value | None]] = []
+        self.states: dict[Value, Array] = {}
+        if self.draw.random() < 0.2:
+            self.read_variable(pool)
         self.fill(pool, 0, self.budget)
+        sinks = self.assign_variables(pool)
         made = pool[first:] or pool
         loops = [v for v in made if "." in v.node.get_node().get_friendly_name()]
         self.outputs = list(dict.fromkeys([
             *(v for v in loops if self.draw.random() < 0.9),
+            *(read for _, read, _ in self.variables),
             *self.draw.sample(made, min(len(made), self.draw.randint(1, 5))),
         ]))  # fmt: skip
-        self.model: Model = model(
+        made_of: Model = model(
             [op.reshape(v.node, const(i64([-1])), False) if v.rank == 0 and v.dtype.kind == "U"
              else v.node for v in self.outputs],
             [v.node.get_node() for v, _ in self.inputs],
         )  # fmt: skip
+        self.model = Model(made_of.get_results(), sinks, made_of.get_parameters(), "model")
 
     # ===- Inputs ---------------------------------------------------------------===#
 
@@ -211,13 +264,68 @@ class IrProgram(Steps):
                 feeds[f"x{k}"] = numbers(draw, known, value.dtype, *limits)
             yield extents, feeds
 
+    def may_fail(self, feeds: dict[str, Array]) -> bool:
+        """Whether some loop fails, be it one that nobody reads."""
+        for one in self.loops:
+            one.has_failure = False
+        frame = self.frame(feeds)
+        with np.errstate(all="ignore"):
+            return self.body.touch(frame) or any(one.has_failure for one in self.loops)
+
+    def frame(self, feeds: dict[str, Array]) -> Frame:
+        """The inputs."""
+        return Frame({value: feeds[f"x{k}"] for k, (value, _) in enumerate(self.inputs)})
+
     def expected(self, feeds: dict[str, Array]) -> list[Array]:
-        """What comes out, or an error that tells why nothing does."""
-        frame = Frame({value: feeds[f"x{k}"] for k, (value, _) in enumerate(self.inputs)})
+        """What comes out, or an error that tells why nothing does; the next run's are others."""
+        frame = self.frame(feeds)
         with np.errstate(all="ignore"):
             found = [value.at(frame) for value in self.outputs]
+            following = {made: after.at(frame) for _, made, after in self.variables if after}
+        self.states.update(following)
         return [np.reshape(a, -1) if v.rank == 0 and v.dtype.kind == "U" else a
                 for v, a in zip(self.outputs, found, strict=True)]  # fmt: skip
+
+    # ===- Variables --------------------------------------------------------------===#
+
+    @staticmethod
+    def layer_of(value: Value) -> Any:
+        """The layer that has it as its only output: OpenVINO's builders of variables want that."""
+        if value.node.get_index() or len(value.node.get_node().outputs()) > 1:
+            return op.convert(value.node, value.node.get_element_type().get_type_name())
+        return value.node.get_node()
+
+    def read_variable(self, pool: list[Value]) -> None:
+        """A variable of any extents, which begins with a value, and goes from run to run."""
+        init = self.pick(pool, lambda v: v.is_number)
+        if not init:
+            return
+        self.kinds.add("variable")
+        shape = tuple(self.fresh() for _ in init.shape)
+        kind = init.node.get_element_type()
+        info = VariableInfo()
+        info.data_shape, info.data_type = PartialShape([-1] * init.rank), kind
+        info.variable_id = "state"
+        variable = Variable(info)
+
+        def work(frame: Frame) -> Array:
+            return self.states[made] if made in self.states else init.at(frame)
+
+        made = Value(
+            op.read_value(self.layer_of(init), variable).output(0), shape, init.dtype, work
+        )
+        self.variables.append((variable, made, None))
+        pool.append(made)
+
+    def assign_variables(self, pool: list[Value]) -> list[Any]:
+        """What the next run reads."""
+        sinks = []
+        for k, (variable, made, _) in enumerate(self.variables):
+            after = self.pick(pool, lambda v: v.dtype == made.dtype and v.rank == made.rank)  # noqa: B023
+            after = after or made
+            sinks.append(op.assign(self.layer_of(after), variable))
+            self.variables[k] = (variable, made, after)
+        return sinks
 
     # ===- Control flow ----------------------------------------------------------===#
 
@@ -312,7 +420,11 @@ class IrProgram(Steps):
         before = len(inner)
         if depth and not inner:
             return
+        self.loops.append(made)
+        self.body.inner.append(made)
+        outside, self.body = self.body, made.body
         self.fill(inner, depth + 1, draw.randint(1, 6), not is_loop)
+        self.body = outside
         self.add_results(made, inner, before)
         if is_loop:
             made.go = self.condition_of(made, inner, ends)
@@ -326,7 +438,8 @@ class IrProgram(Steps):
         for _ in range(draw.choice((0, 1, 1, 2)) if is_loop else draw.choice((0, 1, 1, 1, 2, 3))):
             value = self.pick(pool, lambda v: v.rank)
             if first and not is_loop and draw.random() < 0.97:
-                value = self.pick(pool, lambda v: first[0] in v.shape)  # type: ignore[index]
+                extent = first[0]
+                value = self.pick(pool, lambda v, extent=extent: extent in v.shape)  # type: ignore[misc]
             if not value:
                 return
             axis = draw.randrange(value.rank)
@@ -363,7 +476,7 @@ class IrProgram(Steps):
                 extents = self.draw.choice(((), (1,), (2,), (0, 2), (1, 1)))
                 # OpenVINO dies of some constants of texts.
                 init = self.numbers(extents, self.draw.choice(TYPES[:-1]))
-            shape = init.shape
+            shape = self.renamed(init.shape)
             if self.draw.random() < 0.4:
                 shape = tuple(self.fresh() if self.draw.random() < 0.5 else e for e in shape)
             declared = [e if isinstance(e, int) else -1 for e in shape]
@@ -372,12 +485,6 @@ class IrProgram(Steps):
 
     def add_results(self, made: _Loop, inner: list[Value], before: int) -> None:
         """What the body yields: a next value for each state, and others."""
-
-        def fits(v: Value, state: Value) -> bool:
-            return v.dtype == state.dtype and v.rank == state.rank and all(
-                b == a if "|" not in str(a) else False or str(b)[0] == "?"
-                for a, b in zip(v.shape, state.shape, strict=True)
-            )  # fmt: skip
 
         def becomes(v: Value, state: Value) -> bool:
             return v.dtype == state.dtype and v.rank == state.rank and all(
@@ -389,7 +496,9 @@ class IrProgram(Steps):
         for state, init, _ in made.carried:
             others = [v for v in inner if v is not state and becomes(v, state)]
             later = [v for v in others if v in inner[before:]] or others
-            value = self.draw.choice(later if self.draw.random() < 0.8 else others) if others else state
+            value = (
+                self.draw.choice(later if self.draw.random() < 0.8 else others) if others else state
+            )
             if value in made.results and self.draw.random() < 0.7:
                 at = made.results.index(value)
                 self.kinds.add("one result, several states")
@@ -401,7 +510,9 @@ class IrProgram(Steps):
             carried.append((state, init, at))
         made.carried = carried
         for _ in range(self.draw.randint(0 if carried else 1, 3)):
-            made.results.append(self.pick(inner[before:]) or self.pick(inner) or self.numbers((1,), np.int32))
+            made.results.append(
+                self.pick(inner[before:]) or self.pick(inner) or self.numbers((1,), np.int32)
+            )
 
     def condition_of(self, made: _Loop, inner: Sequence[Value], ends: bool) -> Value:
         """The body's condition."""
@@ -415,10 +526,14 @@ class IrProgram(Steps):
         self.kinds.add("condition of the body")
         counter = self.as_scalar(made.counter)
         limit = np.array(draw.randint(-1, 4), counter.dtype)
-        go = self.value(op.less(counter.node, const(limit)), [counter], lambda k: k < limit, (), bool)
+        go = self.value(
+            op.less(counter.node, const(limit)), [counter], lambda k: k < limit, (), bool
+        )
         if flag and draw.random() < 0.5:
             other = self.as_scalar(flag)
-            go = self.value(op.logical_and(go.node, other.node), [go, other], np.logical_and, (), bool)
+            go = self.value(
+                op.logical_and(go.node, other.node), [go, other], np.logical_and, (), bool
+            )
         return self.as_scalar(go, shape)
 
     def add_outputs(self, made: _Loop, pool: list[Value], is_loop: bool) -> None:
@@ -460,16 +575,20 @@ class IrProgram(Steps):
         value = made.results[out.result]
         if out.how is None:
             shape = list(self.renamed(value.shape))
-            for (_, init, result) in made.carried:
+            for _, init, result in made.carried:
                 if result == out.result:
                     # After no iteration it is the first of these inits.
                     shape = [a if a == b and "|" not in str(a) else self.fresh()
                              for a, b in zip(shape, init.shape, strict=True)]  # fmt: skip
-            return Value(node, tuple(shape), value.dtype, lambda frame: made.last(frame, out.result))
+            return Value(
+                node, tuple(shape), value.dtype, lambda frame: made.last(frame, out.result)
+            )
         axis = out.how.axis
         shape = [*self.renamed(value.shape)]
         shape[axis] = self.fresh()
-        return Value(node, tuple(shape), value.dtype, lambda frame: made.collected(frame, out, axis))
+        return Value(
+            node, tuple(shape), value.dtype, lambda frame: made.collected(frame, out, axis)
+        )
 
     def make_branch(self, pool: list[Value], depth: int) -> None:
         """An If, each of whose branches gets some of the values."""
@@ -481,13 +600,18 @@ class IrProgram(Steps):
         shared = draw.sample(pool, min(len(pool), draw.randint(1, 4)))
         ports: list[dict[Value, Value]] = [{}, {}]
         sides: list[list[Value]] = []
-        for side in ports:
+        bodies = [_Body(), _Body()]
+        made = _Branch(flag, ports, bodies)
+        self.body.inner.append(made)
+        outside = self.body
+        for side, self.body in zip(ports, bodies, strict=True):
             for value in shared:
                 if draw.random() < 0.75 or value is shared[0]:
                     side[value] = self.parameter(value.shape, value.dtype)
             inner = [*side.values()]
             self.fill(inner, depth + 1, draw.randint(0, 4))
             sides.append(inner)
+        self.body = outside
         pairs = []
         for _ in range(draw.randint(1, 3)):
             if not sides[0]:
@@ -512,10 +636,9 @@ class IrProgram(Steps):
                           for a, b in zip(self.renamed(one.shape), other.shape, strict=True))  # fmt: skip
 
             def work(frame: Frame, one: Value = one, other: Value = other) -> Array:
-                taken = 0 if flag.at(frame).item() else 1
-                key = (node, taken)
-                if key not in frame.memo:
-                    frame.memo[key] = Frame({p: v.at(frame) for v, p in ports[taken].items()})
-                return (one, other)[taken].at(frame.memo[key])
+                taken, inside = made.frame(frame)
+                return (one, other)[taken].at(inside)
 
-            pool.append(Value(node.set_output(results[0][k], results[1][k]), shape, one.dtype, work))
+            pool.append(
+                Value(node.set_output(results[0][k], results[1][k]), shape, one.dtype, work)
+            )

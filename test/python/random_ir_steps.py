@@ -407,7 +407,9 @@ class Steps:
         extents = [p.shape[axis] for p in parts]
         total = sum(e for e in extents if isinstance(e, int))
         whole = total if all(isinstance(e, int) for e in extents) else self.fresh()
-        node = op.concat([p.node for p in parts], axis - (a.rank if self.draw.random() < 0.5 else 0))
+        node = op.concat(
+            [p.node for p in parts], axis - (a.rank if self.draw.random() < 0.5 else 0)
+        )
         return self.value(node, parts, lambda *v: np.concatenate(v, axis),
                           (*a.shape[:axis], whole, *a.shape[axis + 1 :]), a.dtype)  # fmt: skip
 
@@ -463,7 +465,9 @@ class Steps:
         else:
             last = self.extent_of(a, axis)
             name = "i64" if at.dtype == np.int64 else "i32"
-            wrapped = op.floor_mod(at.node, op.maximum(op.convert(last.node, name), const(np.array(1, at.dtype))))
+            wrapped = op.floor_mod(
+                at.node, op.maximum(op.convert(last.node, name), const(np.array(1, at.dtype)))
+            )
 
             def modulo(k: Array, n: Array) -> Array:
                 return np.mod(k, np.maximum(n, 1).astype(k.dtype))
@@ -508,7 +512,9 @@ class Steps:
         pads = list(zip(begin, end, strict=True))
         shape = [e + b + n if isinstance(e, int) else e if b + n == 0 else self.fresh()
                  for e, b, n in zip(a.shape, begin, end, strict=True)]  # fmt: skip
-        return self.value(node, [a], lambda x: np.pad(x, pads, constant_values=fill), shape, a.dtype)
+        return self.value(
+            node, [a], lambda x: np.pad(x, pads, constant_values=fill), shape, a.dtype
+        )
 
     def extent(self, pool: Sequence[Value]) -> Value | None:
         """A number of elements, or a range of them."""
@@ -540,7 +546,9 @@ class Steps:
             x = np.sort(x, axis)
             return np.take(np.flip(x, axis) if is_max else x, range(count), axis)
 
-        node = op.topk(a.node, const(i64(count)), axis - a.rank, "max" if is_max else "min", "value")
+        node = op.topk(
+            a.node, const(i64(count)), axis - a.rank, "max" if is_max else "min", "value"
+        )
         shape = (*a.shape[:axis], count, *a.shape[axis + 1 :])
         return self.value(node.output(0), [a], work, shape, a.dtype)
 
@@ -595,7 +603,9 @@ class Steps:
             return None
         depth, axis = self.draw.randint(1, 4), self.draw.randint(0, a.rank)
         a = self.clamp(a, 0, depth)
-        node = op.one_hot(a.node, const(i64(depth)), const(np.float32(2)), const(np.float32(-1)), axis)
+        node = op.one_hot(
+            a.node, const(i64(depth)), const(np.float32(2)), const(np.float32(-1)), axis
+        )
 
         def work(x: Array) -> Array:
             hot = np.expand_dims(x, axis) == np.arange(depth).reshape(
