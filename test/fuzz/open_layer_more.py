@@ -141,7 +141,7 @@ class MoreKinds(LayerKinds):
             return None
         axis = self.dice.randrange(len(a.shape))
         modes = [trt.ScaleMode.UNIFORM]
-        if isinstance(a.shape[axis], int) and a.shape[axis]:
+        if isinstance(a.shape[axis], int) and a.shape[axis] and not self.is_hidden:
             modes.append(trt.ScaleMode.CHANNEL)
             if product(a.shape[axis:]):
                 modes.append(trt.ScaleMode.ELEMENTWISE)

@@ -66,9 +66,7 @@ class OpenLoop(RandomLoop):
 
         def work(at: Trips) -> Array:
             trips, most = self.trips(at), int(length.at(at))
-            if most < 0:
-                raise UnclearError
-            if trips > most:
+            if most < 0 or trips > most:
                 raise ExpectedError
             rows = [value.at({**at, self.number: trip}) for trip in range(trips)]
             if not rows:
