@@ -66,7 +66,10 @@ class OpenLoop(RandomLoop):
 
         def work(at: Trips) -> Array:
             trips, most = self.trips(at), int(length.at(at))
-            if most < 0 or trips > most:
+            if most < 0:
+                # Whether the value has elements that anybody reads is not looked at.
+                raise MissingElementsError
+            if trips > most:
                 raise ExpectedError
             rows = [value.at({**at, self.number: trip}) for trip in range(trips)]
             if not rows:
