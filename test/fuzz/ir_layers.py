@@ -7,9 +7,10 @@
 # ===------------------------------------------------------------------------===#
 """Runs random layers of OpenVINO IR by themselves, in TensorIterators, Loops and Ifs.
 
-    ir_layers.py --seeds 0:66                    a layer of each kind
-    ir_layers.py --seeds 0:6600 --filter pool    those whose name has a match
-    ir_layers.py --seeds 0:66 --keep /tmp        failing models, with inputs as .npz
+    ir_layers.py --seeds 0:79                    a layer of each kind
+    ir_layers.py --seeds 0:7900 --filter pool    those whose name has a match
+    ir_layers.py --seeds 0:79 --keep /tmp        failing models, with inputs as .npz
+    ir_layers.py --seeds 0:790 --extents         by themselves, with operands of other extents
 
 What random_ir_layers.py makes is computed by OpenVINO's CPU runtime, each layer by itself: its own
 loops are not asked. Where loopc has something else, OpenVINO's reference is asked, which has some
@@ -44,6 +45,12 @@ import transplants
 
 #: Verdicts that are loopc's fault.
 BAD = ("wrong", "failed", "refused", "crashed")
+#: Errors of what OpenVINO gives anything for: it reads behind the end, or leaves memory unwritten.
+UNDEFINED = (
+    "out of range for an axis|no elements|a sequence length is not|is not squeezed|nothing to pad"
+)
+#: Layers whose extents OpenVINO does not look at, or has an answer of its own for where one is 0.
+FIXED = ("region_yolo", "unique")
 PLACES = ("alone", "iterator", "loop", "branch")
 
 
@@ -89,6 +96,47 @@ def answers(seed: int, place: str, by_reference: bool) -> engines.Outcome:
         return engines.Outcome(values=found)
     except Exception as error:  # OpenVINO's errors have no common base.
         return engines.Outcome(error=f"{type(error).__name__}: {error}")
+
+
+def of_extents(seed: int) -> engines.Outcome:
+    """Operands of other extents, and what OpenVINO makes of each set: outputs, or nothing."""
+    import openvino
+    import random_ir_layers as layers
+
+    layer = _layer(seed)
+    config = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}
+    found: list[Any] = []
+    for one in layers.resized(layer, layers.Draw(seed)):
+        sides: list[Any] = []
+        try:
+            # With known extents OpenVINO says which do not fit.
+            model, feeds = layers.alone(layer, one)
+            compiled = openvino.Core().compile_model(model, "CPU", config)
+            results = compiled(feeds)
+            sides.append([np.array(results[port]) for port in compiled.outputs])
+            sides.append(_evaluated(model, feeds))
+        except Exception:  # Extents that do not fit, or what OpenVINO lacks.
+            sides += [None] * (2 - len(sides))
+        found.append(({f"x{k}": v for k, v in enumerate(one) if k not in layer.constants}, *sides))
+    return engines.Outcome(values=found)
+
+
+def ours(path: str, level: int, sets: list[dict[str, Any]]) -> engines.Outcome:
+    """By loopc, one session for all sets: outputs of each, or an error's text."""
+    import loopc
+
+    try:
+        session = loopc.InferenceSession(path, loopc.SessionOptions(opt_level=level))
+    except loopc.Error as error:
+        lacks = error.code in ("LC0301", "LC0501")
+        return engines.Outcome(error=f"{'lacking' if lacks else 'refused'}: {error}")
+    found: list[Any] = []
+    for feeds in sets:
+        try:
+            found.append(session.run(None, feeds))
+        except loopc.Error as error:
+            found.append(f"failed: {error}")
+    return engines.Outcome(values=found)
 
 
 def write(seed: int, place: str, is_open: bool, stacks: bool, path: str) -> engines.Outcome:
@@ -144,6 +192,36 @@ class Judge:
                 return self._tell("disputed", what, problem)
         return self._tell("wrong" if problem else "same", what, problem or "")
 
+    def resize(self, seed: int) -> None:
+        """One layer by itself with open extents, and operands of several extents."""
+        layer = _layer(seed)
+        what = f"{seed} {layer.name} extents"
+        theirs = engines.worker(of_extents, 60.0).ask((seed,))
+        if theirs.values is None:
+            return self._tell("unfit", what, str(theirs.error))
+        path = self._folder / f"{seed}-extents.xml"
+        made = engines.worker(write, 60.0).ask((seed, "alone", True, False, str(path)))
+        if made.values is None:
+            return self._tell("unfit", what, str(made.error))
+        sets = [feeds for feeds, *_ in theirs.values]
+        found = engines.worker(ours, 180.0).ask((str(path), self._level, sets))
+        if found.values is None:
+            verdict = "crashed" if found.crashed else str(found.error).partition(":")[0]
+            return self._tell(verdict, what, str(found.error))
+        for (feeds, *sides), got in zip(theirs.values, found.values, strict=True):
+            shapes = f"{what} {[list(np.shape(v)) for v in feeds.values()]}"
+            known = [side for side in sides if side is not None]
+            if not known:
+                self._tell("unfit", shapes)
+                continue
+            problems = [got if isinstance(got, str) else self._differ(layer, got, [side], 0)
+                        for side in known]  # fmt: skip
+            verdict = "same" if None in problems else "failed" if isinstance(got, str) else "wrong"
+            if isinstance(got, str) and re.search(UNDEFINED, got):
+                verdict = "undefined"
+            self._tell(verdict, shapes, str(problems[0]))
+        return None
+
     @staticmethod
     def _differ(layer: Any, got: list[Any], sets: list[Any], stacked: int) -> str | None:
         """What is wrong with a model's results, beside those of each set."""
@@ -157,10 +235,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--seeds", type=compiling.seed_range, default=range(66), metavar="A:B",
+    parser.add_argument("--seeds", type=compiling.seed_range, default=range(79), metavar="A:B",
                         help="layers A to B - 1")  # fmt: skip
     parser.add_argument("--filter", default="", metavar="REGEX", help="layers of such a name")
     parser.add_argument("--all", action="store_true", help="in every place, open and static")
+    parser.add_argument("--extents", action="store_true", help="by themselves, of other extents")
     parser.add_argument("--level", type=int, default=3, help="of optimisation (default 3)")
     parser.add_argument("--keep", type=pathlib.Path, metavar="DIR", help="keep the models there")
     parser.add_argument("-v", "--verbose", action="store_true", help="say all that differs")
@@ -171,14 +250,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs what the command line asks for and returns the exit status."""
     compiling.set_environment()
     options = _arguments(argv)
+    import random_ir_layers
+
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         judge = Judge(options.keep or pathlib.Path(folder), options.verbose, options.level)
         for seed in options.seeds:
             if not re.search(options.filter, _layer(seed).name):
                 continue
+            kinds = len(random_ir_layers.LAYERS)
             forms = [(place, is_open) for place in PLACES for is_open in (False, True)]
-            for place, is_open in forms if options.all else [forms[(seed * 5 + seed // 66) % 8]]:
+            if options.extents:
+                if not _layer(seed).name.startswith(FIXED):
+                    judge.resize(seed)
+                continue
+            turn = (seed * 5 + seed // kinds) % 8
+            for place, is_open in forms if options.all else [forms[turn]]:
                 judge.run(seed, place, is_open)
     parts = ", ".join(f"{number} {kind}" for kind, number in sorted(judge.count.items()))
     print(f"{len(options.seeds)} layers in {time.monotonic() - began:.0f} s: {parts}")

@@ -107,6 +107,8 @@ class OpenLayers:
         self.static = static
         self.names = self.dice.random() < 0.5
         self.numbered = 0
+        #: Whether an input has an extent that is a number here, and open in the network.
+        self.is_hidden = False
         self.values: list[Value] = []
         #: The inputs' shapes and types; the arrays of the set that is looked at.
         self.inputs: dict[str, tuple[Shape, np.dtype[Any], int, int]] = {}
@@ -162,6 +164,7 @@ class OpenLayers:
                 else:
                     declared.append(extent if self.names else -1)
             else:
+                self.is_hidden |= hidden
                 declared.append(-1 if hidden and not self.static else extent)
         tensor = self.net.add_input(name, dtype, declared)
         self.inputs[name] = (shape, np.dtype(dtype), least, most)

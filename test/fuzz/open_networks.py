@@ -42,7 +42,7 @@ from network_programs import (
     RandomLoop,
     TooLongError,
 )
-from open_layer_kinds import LayerKinds
+from open_layer_more import MoreKinds
 from open_layers import EW, INTEGERS, TYPES, UnclearError, numbers
 
 GOOD = ("same", "same error", "eager error", "no trip", "too long", "unclear", "unread error")
@@ -52,7 +52,7 @@ EXTENTS = (0, 1, 1, 2, 3, 4, 5)
 class OpenLoop(RandomLoop):
     """A loop over values of open extents."""
 
-    layers: LayerKinds  # type: ignore[assignment]
+    layers: MoreKinds  # type: ignore[assignment]
 
     def forget(self) -> None:
         """Another set of inputs comes."""
@@ -67,7 +67,8 @@ class OpenLoop(RandomLoop):
         def work(at: Trips) -> Array:
             trips, most = self.trips(at), int(length.at(at))
             if most < 0:
-                raise UnclearError
+                # Whether the value has elements that anybody reads is not looked at.
+                raise MissingElementsError
             if trips > most:
                 raise ExpectedError
             rows = [value.at({**at, self.number: trip}) for trip in range(trips)]
@@ -85,7 +86,7 @@ class OpenLoop(RandomLoop):
         return self.layers.made(layer.get_output(0), self.around, shape, value.dtype, work)
 
 
-class OpenNetwork(LayerKinds):
+class OpenNetwork(MoreKinds):
     """Of a seed: `net`, `sets()` of inputs and `expected()`, a value for each output."""
 
     def __init__(self, seed: int, static: dict[str, int] | None = None) -> None:
@@ -129,6 +130,7 @@ class OpenNetwork(LayerKinds):
             loop.forget()
         self.use(feeds)
         with np.errstate(all="ignore"):
+            self.check()
             return [value.at({}) for value in self.outputs]
 
     def has_empty(self) -> bool:

@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # ===------------------------------------------------------------------------===#
-"""Valid OpenVINO IR with inputs: the models with loops, and what is converted from ONNX."""
+"""Valid OpenVINO IR with inputs: loops, random programs, and what is converted from ONNX."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ import onnx
 import openvino
 from onnx_bases import bases as onnx_bases
 from openvino_models import MODELS
+from random_ir_programs import IrProgram
 from random_models import random_model
 
 #: Name, XML, weights, inputs.
 Base = tuple[str, str, bytes, dict[str, Any]]
 #: How many of ONNX's tests are converted, which takes its time.
 CONVERTED = 200
+#: How many random nests of OpenVINO's own loops and branches there are.
+PROGRAMS = 60
 
 
 def bases(only: str = "") -> list[Base]:
@@ -44,7 +47,12 @@ def bases(only: str = "") -> list[Base]:
             if only in f"random/{seed}":
                 made = random_model(seed)
                 found += _converted(f"random/{seed}", made.proto, made.feeds)
-        if not only.startswith(("loop/", "random/")):
+        for seed in range(PROGRAMS):
+            if only in f"program/{seed}":
+                program = IrProgram(seed)
+                feeds = next(given for _, given in program.sets(1))
+                found.append(_saved(f"program/{seed}", program.model, path, feeds))
+        if not only.startswith(("loop/", "random/", "program/")):
             for name, proto, feeds in onnx_bases(only or "onnx/")[:CONVERTED]:
                 found += _converted(name, proto, feeds)
     random.Random(1).shuffle(found)

@@ -72,12 +72,16 @@ def param(shape: Any, name: str = "", kind: Any = np.float32) -> Any:
     return made
 
 
+def port_of(value: Any) -> Any:
+    """The output of a layer, or one that is given."""
+    return value if hasattr(value, "set_names") else value.output(0)
+
+
 def model(outputs: Sequence[Any], inputs: Sequence[Any]) -> Model:
     """A model whose outputs are called y0, y1, ..."""
     results = []
     for k, value in enumerate(outputs):
-        output = value if hasattr(value, "set_names") else value.output(0)
-        result = op.result(output)
+        result = op.result(port_of(value))
         result.output(0).set_names({f"y{k}"})
         results.append(result)
     return Model(results, list(inputs), "model")
@@ -109,7 +113,8 @@ def loop(
     """A Loop (a TensorIterator where ``trips`` is None) and its outputs.
 
     ``carried``: Parameter, initial value, number of the Result. ``outs``: the Result whose last
-    value comes out, or with a Slice the Result whose values are concatenated.
+    value comes out, or with a Slice the Result whose values are concatenated. That of a Loop's
+    condition has the number behind the others.
     """
     is_loop = trips is not None
     made = [op.result(value) for value in results]
@@ -130,23 +135,23 @@ def loop(
         node.set_body(body)
     for parameter, value, how in sliced:
         node.set_sliced_input(
-            parameter, value.output(0), how.start, how.stride, how.part, how.end, how.axis
+            parameter, port_of(value), how.start, how.stride, how.part, how.end, how.axis
         )
     for parameter, value, result in carried:
-        node.set_merged_input(parameter, value.output(0), made[result].output(0))
+        node.set_merged_input(parameter, port_of(value), made[result].output(0))
     for parameter, value in fixed:
-        node.set_invariant_input(parameter, value.output(0))
+        node.set_invariant_input(parameter, port_of(value))
     found = []
     for out in outs:
         if isinstance(out, tuple):
             k, how = out
             found.append(
                 node.get_concatenated_slices(
-                    made[k].output(0), how.start, how.stride, how.part, how.end, how.axis
+                    all_results[k].output(0), how.start, how.stride, how.part, how.end, how.axis
                 )
             )
         else:
-            found.append(node.get_iter_value(made[out].output(0), -1))
+            found.append(node.get_iter_value(all_results[out].output(0), -1))
     return found
 
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import random_ir_elements as elements
+import random_ir_more as more
 import random_ir_movement as movement
 import random_ir_windows as windows
 from openvino import Model
@@ -45,6 +46,9 @@ LAYERS: tuple[Callable[[Draw], Layer], ...] = (
     windows.pooling, windows.adaptive, windows.patches, windows.interpolate,
     windows.interpolate, windows.grid_sample, windows.roi_align, windows.recurrent,
     windows.recurrent, windows.embedding, windows.fourier, windows.generators,
+    more.typed_binary, more.typed_binary, more.typed_reduction, more.typed_movement,
+    more.typed_movement, more.interpolate_any, more.boxes, more.decoder, more.video, more.regions,
+    more.narrow_floats, more.old_cell, more.resized_by_version_1,
 )  # fmt: skip
 
 
@@ -77,6 +81,28 @@ def alone(layer: Layer, one: list[Array], is_open: bool = False) -> tuple[Model,
         inputs.append(operands[-1])
         feeds[f"x{k}"] = value
     return model(outputs_of(layer, operands), inputs), feeds
+
+
+def resized(layer: Layer, draw: Draw, count: int = 4) -> list[list[Array]]:
+    """Operands with other extents: where several axes have one, it is another one in all."""
+    found = []
+    for _ in range(count):
+        one = list(draw.choice(layer.sets))
+        known = sorted({d for k, v in enumerate(one) if k not in layer.constants for d in v.shape})
+        for old in draw.sample(known, min(len(known), draw.choice((1, 1, 2)))):
+            new = draw.choice((0, 1, 1, 2, 3, 7))
+            for k, value in enumerate(one):
+                if k in layer.constants:
+                    continue
+                for axis in [a for a, d in enumerate(value.shape) if d == old]:
+                    if old or not new:  # What is sorted stays so.
+                        value = np.take(value, range(new), axis, mode="clip")
+                    else:
+                        shape = [new if a == axis else d for a, d in enumerate(value.shape)]
+                        value = np.asarray(draw.values(value.dtype, shape, odd=False))
+                one[k] = value
+        found.append(one)
+    return found
 
 
 # ===- Where layers stand -----------------------------------------------------===#

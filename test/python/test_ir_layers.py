@@ -30,6 +30,11 @@ def test_layers() -> None:
     assert ir_layers.main(["--seeds", "100:124"]) == 0
 
 
+def test_extents() -> None:
+    """With operands of other extents, 0 and 1 among them, in one session."""
+    assert ir_layers.main(["--seeds", "66:78", "--extents"]) == 0
+
+
 @pytest.mark.parametrize("first", range(len(LAYERS)))
 def test_makers(first: int) -> None:
     """Each function makes layers of sets of equal shapes."""

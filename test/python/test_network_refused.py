@@ -338,3 +338,17 @@ def test_slices_whose_last_place_has_more_than_64_bits(known):
     net.mark_output(layer.get_output(0))
     with pytest.raises(loopc.Error, match=r"not inside of (its extent 2|the extents)"):
         loopc.InferenceSession(net).run(None, feeds)
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("kind", [OUT.CONCATENATE, OUT.REVERSE])
+def test_constant_length_below_zero(kind: OUT, level: int) -> None:
+    """An error of the run, which has no such value to give: `loop_collect_length`."""
+    n = Net()
+    x = n.input("x", (-1, 2))
+    loop = n.loop(n.input("n", (), np.int32))
+    n.collect(loop, loop.add_iterator(x).get_output(0), n.const(-2, np.int32), "y", 0, kind)
+    session = n.session(level)
+    for trips in (0, 1):
+        with pytest.raises(loopc.RunError, match="length -2"):
+            session.run(None, {"x": np.ones((3, 2), np.float32), "n": np.int32(trips)})

@@ -9,6 +9,7 @@
 // Loop, TensorIterator and If (SEMANTICS section 6: ov_*).
 
 #include "ImporterImpl.h"
+#include "loopc/Frontend/States.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -507,18 +508,12 @@ void Importer::buildLoop(LoopParts &parts) {
   signature.condition = parts.condition;
   for (const LoopParts::Carried &carried : parts.carried)
     signature.inits.push_back(castTo(l.loc, carried.init, carried.type));
-  // ov_last_value: after zero trips there is nothing to give but zeros, and
-  // open dimensions are 0.
+  // ov_last_value: after zero trips there is nothing to give but zeros or empty
+  // texts, and open dimensions are 0.
   for (const LoopParts::Last &last : parts.lasts) {
-    SmallVector<int64_t> shape{0};
-    if (auto ranked = dyn_cast<RankedTensorType>(last.type)) {
-      shape.assign(ranked.getShape().begin(), ranked.getShape().end());
-      for (int64_t &extent : shape)
-        extent = ShapedType::isDynamic(extent) ? 0 : extent;
-    }
-    Value zero = l.scalar(l.element(last.type), 0);
-    Value init = l.node("Expand", {zero, l.ints(shape)});
-    signature.inits.push_back(l.isBad ? init : castTo(l.loc, init, last.type));
+    Value init =
+        l.constant(makeZeroState(builder, cast<TensorType>(last.type)));
+    signature.inits.push_back(castTo(l.loc, init, last.type));
   }
   for (const LoopParts::Slice &slice : parts.slices)
     signature.slices.push_back(
@@ -572,7 +567,13 @@ LogicalResult Importer::importBranch(LayerImport &l, unsigned branch,
   builder.createBlock(&region);
   Values values(body.layers.size());
   outputs.assign(l.layer.outputs.size(), Value());
+  auto error = [&](const MapEntry &entry) {
+    return loopc::emitError(file.locOf(entry.node), Diag::IRPortMap);
+  };
   for (const MapEntry &entry : l.layer.maps[branch]) {
+    if (entry.axis || !entry.purpose.empty())
+      return error(entry) << "a port of an If has no "
+                          << (entry.axis ? "axis" : "purpose");
     if (!entry.isInput)
       continue;
     FailureOr<unsigned> parameter =
@@ -581,9 +582,11 @@ LogicalResult Importer::importBranch(LayerImport &l, unsigned branch,
       return failure();
     std::optional<unsigned> port = findPort(l.layer.inputs, entry.external);
     if (!port)
-      return loopc::emitError(file.locOf(entry.node), Diag::IRPortMap)
-             << "If '" << l.layer.name << "' has no input port "
-             << entry.external;
+      return error(entry) << "If '" << l.layer.name << "' has no input port "
+                          << entry.external;
+    if (!values[*parameter].empty())
+      return error(entry) << "Parameter '" << body.layers[*parameter].name
+                          << "' is mapped twice";
     if (failed(
             checkParameter(body.layers[*parameter], l.inputs[*port].getType())))
       return failure();
@@ -608,9 +611,11 @@ LogicalResult Importer::importBranch(LayerImport &l, unsigned branch,
       return failure();
     std::optional<unsigned> port = findPort(l.layer.outputs, entry.external);
     if (!port)
-      return loopc::emitError(file.locOf(entry.node), Diag::IRPortMap)
-             << "If '" << l.layer.name << "' has no output port "
-             << entry.external;
+      return error(entry) << "If '" << l.layer.name << "' has no output port "
+                          << entry.external;
+    if (outputs[*port])
+      return error(entry) << "output port " << entry.external
+                          << " is mapped twice";
     Source source = body.layers[*result].sources[0];
     outputs[*port] = values[source.layer][source.port];
   }

@@ -41,12 +41,11 @@ static void importLogicalReduce(LayerImport &l) {
   if (l.isRanked(axes) && l.rank(axes) == 0)
     axes = l.unsqueeze(axes, {0});
   Value x = l.in(0);
-  Value bits =
-      l.cast(l.cast(x, l.builder().getI1Type()), l.builder().getI32Type());
-  Value y = l.node(l.op, {bits, axes},
+  // Truth values, and no numbers: the largest of no elements is false.
+  Value y = l.node(l.op, {l.cast(x, l.builder().getI1Type()), axes},
                    {l.attr("keepdims", int(l.boolean("keep_dims", false))),
                     l.attr("noop_with_empty_axes", 1)});
-  l.set(l.cast(l.cast(y, l.builder().getI1Type()), l.element(x)));
+  l.set(l.cast(y, l.element(x)));
 }
 
 static void importCumSum(LayerImport &l) {

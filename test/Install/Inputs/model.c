@@ -1,4 +1,5 @@
-//===- model.c - A model that the build has compiled -----------------------===//
+//===- model.c - A model that the build has compiled
+//-----------------------===//
 //
 // Part of the loopc project, under the Apache License v2.0 with LLVM
 // Exceptions. See LICENSE for license information.

@@ -119,6 +119,9 @@ private:
       dest.length =
           toIndex(extractScalar(b, loop.getLoc(), length, "the length"));
       dest.rows = getAsOpFoldResult(dest.length);
+      // loop_collect_length: no tensor has so many rows, and the run ends.
+      if (getConstantIntValue(dest.rows).value_or(0) < 0)
+        return;
       dest.padded = !trips || !isEqualConstantIntOrValue(dest.rows, trips);
     }
     if (!dest.rows)

@@ -290,6 +290,9 @@ private:
                                       "{} of collected value #" +
                                       Twine(k)),
                       ValueRange{count, extent}, Value());
+      // The run has ended, and no buffer has a constant extent below zero.
+      if (getConstantIntValue(length).value_or(0) < 0)
+        extent = arith::ConstantIndexOp::create(b, 0);
     }
     sizes.insert(sizes.begin() + axis, extent);
     auto [shape, dynamicSizes] = decomposeMixedValues(sizes);

@@ -169,6 +169,17 @@ func.func @reversed_length(%n: i64, %len: i64, %x: tensor<4xf32>) -> tensor<?x4x
   return %all : tensor<?x4xf32>
 }
 
+// No value has so many rows.
+// CHECK-LABEL: func @length_below_zero(
+// CHECK: loop.loop {{.*}} collect(tensor<?x4xf32> axis 0 length
+func.func @length_below_zero(%n: i64, %x: tensor<4xf32>) -> tensor<?x4xf32> {
+  %len = arith.constant -2 : i64
+  %all = loop.loop (%i : i64, %c : i1) trips(%n : i64) collect(tensor<?x4xf32> axis 0 length(%len : i64)) {
+    loop.yield while(%c : i1) collect(%x : tensor<4xf32>)
+  }
+  return %all : tensor<?x4xf32>
+}
+
 // CHECK-LABEL: func @length_of_complex(
 func.func @length_of_complex(%go: i1, %len: i64, %x: tensor<4xcomplex<f32>>) -> tensor<?x4xcomplex<f32>> {
   // CHECK: %[[ZERO:.*]] = complex.constant [0.000000e+00 : f32, 0.000000e+00 : f32]

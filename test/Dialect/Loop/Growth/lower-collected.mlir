@@ -87,6 +87,19 @@ func.func @length(%go: i1, %n: i64, %x: f32) -> memref<?xf32> {
   return %all : memref<?xf32>
 }
 
+// A constant length below zero ends the run, and is the extent of no buffer.
+// CHECK-LABEL: func @length_below_zero(
+func.func @length_below_zero(%go: i1, %x: f32) -> memref<?xf32> {
+  // CHECK: loop.check %{{.*}}, "{{.*}}{} iterations, more than the length {} of collected value #0"
+  // CHECK: %[[ZERO:.*]] = arith.constant 0 : index
+  // CHECK: memref.alloc({{.*}}) : memref<?xf32>
+  %n = arith.constant -2 : i64
+  %all = loop.loop (%i : i64, %c : i1) while(%go : i1) collect(memref<?xf32> axis 0 length(%n : i64)) {
+    loop.yield while(%c : i1) collect(%x : f32)
+  }
+  return %all : memref<?xf32>
+}
+
 // Strings that are left over are empty.
 // CHECK-LABEL: func @length_of_strings(
 func.func @length_of_strings(%go: i1, %n: i64, %x: !rt.string) -> memref<?x!rt.string> {

@@ -78,6 +78,29 @@ LOOP_GRAPH = (
     f"<layers>\n{X}{TRIPS}{GO}{LOOP}{RESULT}</layers>\n"
     + edges((1, 0, 4, 0), (2, 0, 4, 1), (0, 0, 4, 2), (4, 3, 3, 0))
 )  # fmt: skip
+BRANCH = (
+    "<layers>\n"
+    + layer(0, "Parameter", "a", 'shape="2" element_type="f32"', "", port(0))
+    + layer(1, "Result", "b", "", port(0), "")
+    + "</layers>\n" + edges((0, 0, 1, 0))
+)  # fmt: skip
+BRANCH_PORTS = (
+    '<input external_port_id="1" internal_layer_id="0"/>\n'
+    '<output external_port_id="2" internal_layer_id="1"/>\n'
+)
+CHOICE = layer(1, "Parameter", "choice", 'shape="" element_type="boolean"', "", port(0, "BOOL", ""))
+IF = (
+    '<layer id="2" name="if" type="If" version="opset8">\n'
+    + "".join(
+        f"<{k}_port_map>\n{BRANCH_PORTS}</{k}_port_map>\n<{k}_body>\n{BRANCH}</{k}_body>\n"
+        for k in ("then", "else")
+    )
+    + f"<input>{port(0, 'BOOL', '')}{port(1)}</input>\n<output>{port(2)}</output>\n</layer>\n"
+)  # fmt: skip
+IF_GRAPH = (
+    f"<layers>\n{X}{CHOICE}{IF}{RESULT}</layers>\n"
+    + edges((1, 0, 2, 0), (0, 0, 2, 1), (2, 2, 3, 0))
+)  # fmt: skip
 READ = layer(4, "ReadValue", "read",
              'variable_id="sum" variable_type="f32" variable_shape="2"', port(0), port(1),
              "opset6")  # fmt: skip
@@ -91,7 +114,7 @@ STATE_GRAPH = (
 def main() -> None:
     """Writes what the command line asks for."""
     model, path, *changes = sys.argv[1:]
-    graph = {"add": ADD_GRAPH, "loop": LOOP_GRAPH, "state": STATE_GRAPH}[model]
+    graph = {"add": ADD_GRAPH, "loop": LOOP_GRAPH, "if": IF_GRAPH, "state": STATE_GRAPH}[model]
     text = f'<?xml version="1.0"?>\n<net name="{model}" version="11">\n{graph}</net>\n'
     for old, new in zip(changes[::2], changes[1::2], strict=True):
         assert old in text, old
