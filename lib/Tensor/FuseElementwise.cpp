@@ -93,8 +93,8 @@ static constexpr int64_t kManyRows = 4;
 static constexpr int64_t kManyColumns = 16;
 /// Rows of so many elements of a sum, which tiles of so many columns read, are
 /// transposed in front of a product: 512 channels of 7x7 positions to 2,048
-/// take 0.7 to 0.8 of the time with AVX2. Eight tiles take 1.05 to 1.17 times as
-/// long with a transpose in front of them, where the first cache has 48 KB.
+/// take 0.7 to 0.8 of the time with AVX2. Eight tiles take 1.05 to 1.17 times
+/// as long with a transpose in front of them, where the first cache has 48 KB.
 static constexpr int64_t kLongTurnedSum = 64, kTilesOfTurned = 16;
 /// Fewer elements are no vector.
 static constexpr int64_t kMinLanes = 4;
@@ -213,8 +213,8 @@ static bool repeatsForColumns(OpOperand *operand, linalg::GenericOp producer) {
   };
   auto column = dyn_cast<AffineDimExpr>(result.getResults().back());
   AffineMap read = product.getMatchingIndexingMap(operand);
-  int64_t least = isOrder ? kTilesOfTurned * columnsOfTile(product)
-                         : kManyColumns;
+  int64_t least =
+      isOrder ? kTilesOfTurned * columnsOfTile(product) : kManyColumns;
   if (!column || read.isFunctionOfDim(column.getPosition()) ||
       !isAtLeast(column.getPosition(), least))
     return false;

@@ -119,8 +119,7 @@ static bool keepsShared(linalg::LinalgOp op, const ContractionPlan &plan,
       ShapedType::isDynamic(products) || columns <= tile.vectors * plan.lanes)
     return false;
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-    int64_t bits =
-        vectorBitsOf(getElementTypeOrSelf(input->get())).value_or(8);
+    int64_t bits = vectorBitsOf(getElementTypeOrSelf(input->get())).value_or(8);
     return plan.isOfRows(op.getMatchingIndexingMap(input)) ||
            products * columns * bits / 8 <= CpuModel::kSmallOperand;
   });

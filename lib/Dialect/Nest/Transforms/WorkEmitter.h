@@ -59,8 +59,8 @@ private:
     size = mlir::arith::SelectOp::create(b, isThere, size, zero);
     if (mlir::isConstantIntValue(loop.getStep(), 1))
       return toFloat(size);
-    return mlir::arith::DivFOp::create(b, toFloat(size),
-                                       toFloat(lookup(loop.getStep(), /*isUpper=*/true)));
+    return mlir::arith::DivFOp::create(
+        b, toFloat(size), toFloat(lookup(loop.getStep(), /*isUpper=*/true)));
   }
 
   mlir::Value toFloat(mlir::Value index) {
