@@ -1,4 +1,5 @@
 // RUN: loopc-opt %s --tensor-fuse-elementwise | FileCheck %s
+// RUN: loopc-opt %s --loopc-set-target="vector-bits=512 registers=32 mask-bits=8" --tensor-fuse-elementwise | FileCheck %s --check-prefix=WIDE
 
 // Elements of one type are transposed in the place of the result; those of
 // another are not computed with in the tiles of a transpose, if that is much.
@@ -111,8 +112,11 @@ func.func @light(%x: tensor<?x?xf16>, %m: index, %n: index) -> tensor<?x?xf32> {
 #weights = affine_map<(d0, d1, d2) -> (d1, d2)>
 #sums = affine_map<(d0, d1, d2) -> (d0, d2)>
 
-// Each tile of the 128 columns would read a cache line for each of the 64
-// elements of a row.
+// Each of the 16 tiles of the 128 columns would read a cache line for each of the
+// 64 elements of a row. Of 32 columns each there are four tiles.
+// WIDE-LABEL: func @long_sum(
+// WIDE-SAME: %[[X:.*]]: tensor<64x49xf32>
+// WIDE: linalg.generic {{.*}} ins(%[[X]], %{{.*}} : tensor<64x49xf32>, tensor<64x128xf32>)
 // CHECK-LABEL: func @long_sum(
 // CHECK: %[[TURNED:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<49x64xf32>)
 // CHECK: linalg.generic {{.*}} ins(%[[TURNED]],

@@ -26,6 +26,35 @@ func.func @square(%x: memref<64x256xf32>, %w: memref<256x96xf32>, %y: memref<64x
   return
 }
 
+// Of short sums, whose other operand stays in the first cache, all columns of a
+// tile's rows are done before the next rows: results are stored in their order.
+// CHECK: {{^}}stored_in_order: contraction loops=300x16x96 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 row-block=8{{$}}
+// AVX2: {{^}}stored_in_order: contraction loops=300x16x96 vectors=8 along=d2 rows=d0 sum=d1 tile=6x2 row-block=6{{$}}
+// NEON: {{^}}stored_in_order: contraction loops=300x16x96 vectors=4 along=d2 rows=d0 sum=d1 tile=8x2 row-block=8{{$}}
+func.func @stored_in_order(%x: memref<300x16xf32>, %w: memref<16x96xf32>, %y: memref<300x96xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<300x16xf32>, memref<16x96xf32>) outs(%y : memref<300x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
+// Of what one tile has all columns of, a block has several tiles.
+// CHECK: {{^}}single_tile: contraction loops=300x16x32 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 row-block=32{{$}}
+func.func @single_tile(%x: memref<300x16xf32>, %w: memref<16x32xf32>, %y: memref<300x32xf32>) {
+  linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<300x16xf32>, memref<16x32xf32>) outs(%y : memref<300x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %s, %p fastmath<contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}
+
 // More rows than fit into the second cache go by blocks.
 // CHECK: {{^}}rows: contraction loops=300x64x100 vectors=16 along=d2 rows=d0 sum=d1 tile=8x2 row-block=32 rest=masked:1{{$}}
 // AVX2: {{^}}rows: contraction loops=300x64x100 vectors=8 along=d2 rows=d0 sum=d1 tile=6x2 row-block=24 rest=masked:1{{$}}
@@ -162,7 +191,7 @@ func.func @window(%x: memref<?x?xf32>, %shape: memref<5xf32>, %y: memref<?x?xf32
 
 // What stays in the first cache is not brought together, whatever the number of
 // rows: all sums stay in registers, and what follows is computed on them.
-// CHECK: {{^}}small_weights: contraction loops=?x64x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue | rows<3: tile=1x4 | else: tile=8x2 row-block=32{{$}}
+// CHECK: {{^}}small_weights: contraction loops=?x64x64 vectors=16 along=d2 rows=d0 sum=d1 start=filled epilogue | rows<3: tile=1x4 | else: tile=8x2 row-block=8{{$}}
 func.func @small_weights(%x: memref<?x64xf32>, %w: memref<64x64xf32>, %y: memref<?x64xf32>) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%y : memref<?x64xf32>)

@@ -85,6 +85,42 @@ func.func @small(%run: !rt.run, %m: memref<64xf32>) -> i32 {
 
 // -----
 
+// Windows at the border of an image, which go from the greater of two numbers to
+// the lesser one, count as whole ones.
+// CHECK-LABEL: func.func @border(
+// CHECK: call @border_shared(
+func.func @border(%run: !rt.run, %x: memref<1000xf32>, %m: memref<14x64xf32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c5 = arith.constant 5 : index
+  %c14 = arith.constant 14 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c1000 = arith.constant 1000 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %c14 step %c1 {
+    scf.for %j = %c0 to %c64 step %c1 {
+      %before = arith.subi %c2, %i : index
+      %from = arith.maxsi %before, %c0 : index
+      %behind = arith.subi %c16, %i : index
+      %rest = arith.maxsi %behind, %c0 : index
+      %to = arith.minsi %rest, %c5 : index
+      scf.for %k = %from to %to step %c1 {
+        scf.for %e = %c0 to %c1000 step %c1 {
+          %a = memref.load %x[%e] : memref<1000xf32>
+          %s = memref.load %m[%i, %j] : memref<14x64xf32>
+          %t = arith.addf %s, %a : f32
+          memref.store %t, %m[%i, %j] : memref<14x64xf32>
+        }
+      }
+    } {loopc.parallel}
+  } {loopc.parallel}
+  return %ok : i32
+}
+
+// -----
+
 // A nest in a loop that may be small stays where it was, too: a call would count.
 // One that is large by any guess does not (@large_guess).
 // CHECK-LABEL: func.func @in_loop(

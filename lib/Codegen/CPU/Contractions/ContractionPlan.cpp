@@ -116,9 +116,9 @@ public:
   bool chooseTransposed();
   /// Sizes and order of the tiles.
   void chooseTiles();
-  /// Blocks of `tiles` tiles below one another, which are done before the next
+  /// Blocks of tiles below one another, which are done before the next
   /// columns'.
-  void chooseRowBlocks(int64_t tiles);
+  void chooseRowBlocks();
 
   ContractionPlan plan;
 
@@ -675,7 +675,7 @@ RowsPlan ContractionPlanner::planCompactRows() {
   return made;
 }
 
-void ContractionPlanner::chooseRowBlocks(int64_t tiles) {
+void ContractionPlanner::chooseRowBlocks() {
   // Positions of an image have blocks already, its rows. What was transposed is
   // there for all rows.
   bool hasOther = plan.sumDims.size() != 1 &&
@@ -683,7 +683,7 @@ void ContractionPlanner::chooseRowBlocks(int64_t tiles) {
   if (plan.isAlongSum || !plan.rowDim || hasOther || plan.isStripTransposed)
     return;
   for (RowsPlan &made : plan.versions) {
-    int64_t block = made.tile.rows * tiles;
+    int64_t block = made.tile.rows * plan.rowTiles(op, made.tile);
     if (made.tile.rows >= kTileRowsOfMany &&
         (ShapedType::isDynamic(rows()) || rows() > block))
       made.rowBlock = block;
@@ -750,7 +750,7 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, const ZeroBorders &borders,
   if (!isCompact && !loop::isCold(op) && plan.isAlongSum &&
       many.chooseTransposed()) {
     many.chooseTiles();
-    many.chooseRowBlocks(many.plan.rowTiles());
+    many.chooseRowBlocks();
     many.plan.start = findStart(op, many.plan);
     many.plan.terms = plan.terms;
     plan.start = many.plan.start;
@@ -769,9 +769,7 @@ planContraction(linalg::LinalgOp op, CpuModel cpu, const ZeroBorders &borders,
       (plan.joinedDim || plan.sumDims.size() > 1))
     return planContraction(op, cpu, borders, /*isCompact=*/false,
                            /*isTurned=*/true);
-  // Rows that are stored transposed lie one behind the other.
-  planner.chooseRowBlocks(plan.epilogue.isTurned ? CpuModel::kRowTiles
-                                                 : plan.rowTiles());
+  planner.chooseRowBlocks();
   if (plan.epilogue.isTurned)
     plan.squareTiles(cpu);
   return std::move(plan);

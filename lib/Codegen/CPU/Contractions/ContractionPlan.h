@@ -182,7 +182,7 @@ struct ContractionPlan {
   /// enough to be under way. The largest of them, where they have lessRows.
   int64_t restRows(const RowsPlan &version) const;
   /// How many tiles a block of rows has.
-  int64_t rowTiles() const;
+  int64_t rowTiles(mlir::linalg::LinalgOp op, TileShape tile) const;
   /// True if what `map` finds differs from row to row.
   bool isOfRows(mlir::AffineMap map) const {
     return (rowDim && map.isFunctionOfDim(*rowDim)) ||

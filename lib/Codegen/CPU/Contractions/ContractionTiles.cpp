@@ -110,14 +110,32 @@ int64_t ContractionPlan::restRows(const RowsPlan &version) const {
                            llvm::divideCeil(CpuModel::kSumsUnderWay, vectors));
 }
 
-int64_t ContractionPlan::rowTiles() const {
+/// True if rows share so little that it stays in the first cache, and more than
+/// the columns of `tile`.
+static bool keepsShared(linalg::LinalgOp op, const ContractionPlan &plan,
+                        TileShape tile) {
+  int64_t columns = plan.extents[*plan.columnDim], products = plan.products();
+  if (plan.sumDims.size() != 1 || ShapedType::isDynamic(columns) ||
+      ShapedType::isDynamic(products) || columns <= tile.vectors * plan.lanes)
+    return false;
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    int64_t bits = vectorBitsOf(getElementTypeOrSelf(input->get())).value_or(8);
+    return plan.isOfRows(op.getMatchingIndexingMap(input)) ||
+           products * columns * bits / 8 <= CpuModel::kSmallOperand;
+  });
+}
+
+int64_t ContractionPlan::rowTiles(linalg::LinalgOp op, TileShape tile) const {
+  // Rows that are stored transposed lie one behind the other.
+  if (epilogue.isTurned)
+    return CpuModel::kRowTiles;
   // As many as a row of an image has: its neighbours stay in the first cache.
   if (joinedDim)
     return CpuModel::kRowTilesOfStored;
   int64_t sum = products();
-  return !ShapedType::isDynamic(sum) && sum <= CpuModel::kStoredSum
-             ? CpuModel::kRowTilesOfStored
-             : CpuModel::kRowTiles;
+  if (ShapedType::isDynamic(sum) || sum > CpuModel::kStoredSum)
+    return CpuModel::kRowTiles;
+  return keepsShared(op, *this, tile) ? 1 : CpuModel::kRowTilesOfStored;
 }
 
 int64_t ContractionPlan::countChains(int64_t sums) const {

@@ -118,7 +118,7 @@ bool loopc::isOfScalars(scf::ForOp loop) {
   });
 }
 
-Value WorkEstimate::findKnownBound(Value bound) const {
+Value WorkEstimate::findKnownBound(Value bound, bool isUpper) const {
   auto isInside = [&](Value value) {
     return nest->isAncestor(value.getParentBlock()->getParentOp());
   };
@@ -130,12 +130,14 @@ Value WorkEstimate::findKnownBound(Value bound) const {
                                                ? findExtentOfView(dim)
                                                : std::nullopt)
     if (auto value = dyn_cast<Value>(*extent))
-      return findKnownBound(value);
-  // The last tile or block has fewer, and a window at the border, too.
-  auto limited = bound.getDefiningOp();
-  if (isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(limited))
+      return findKnownBound(value, isUpper);
+  // The last tile or block has fewer, and a window at the border, too: from the
+  // greater of two numbers, to the lesser one.
+  Operation *limited = bound.getDefiningOp();
+  if (isUpper ? isa_and_nonnull<arith::MinSIOp>(limited)
+              : isa_and_nonnull<arith::MaxSIOp>(limited))
     for (Value value : limited->getOperands())
-      if (Value known = findKnownBound(value))
+      if (Value known = findKnownBound(value, isUpper))
         return known;
   return {};
 }
@@ -153,9 +155,9 @@ std::optional<double> WorkEstimate::countTrips(scf::ForOp loop) const {
     if (step && whole && *step > 0)
       return std::max(1.0, static_cast<double>(*whole) / *step);
   }
-  Value lower = findKnownBound(loop.getLowerBound()),
-        upper = findKnownBound(loop.getUpperBound()),
-        step = findKnownBound(loop.getStep());
+  Value lower = findKnownBound(loop.getLowerBound(), /*isUpper=*/false),
+        upper = findKnownBound(loop.getUpperBound(), /*isUpper=*/true),
+        step = findKnownBound(loop.getStep(), /*isUpper=*/true);
   if (!lower || !upper || !step)
     return rules.guessedTrips > 0 ? std::optional(rules.guessedTrips)
                                   : std::nullopt;

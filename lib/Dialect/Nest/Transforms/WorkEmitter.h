@@ -48,9 +48,9 @@ public:
 
 private:
   mlir::Value emitTrips(mlir::scf::ForOp loop) {
-    mlir::Value lower = lookup(loop.getLowerBound());
+    mlir::Value lower = lookup(loop.getLowerBound(), /*isUpper=*/false);
     mlir::Value size = b.createOrFold<mlir::arith::SubIOp>(
-        lookup(loop.getUpperBound()), lower);
+        lookup(loop.getUpperBound(), /*isUpper=*/true), lower);
     // Whole numbers are compared: what is not a number costs twice the code.
     mlir::Value zero =
         mlir::arith::ConstantOp::create(b, b.getIntegerAttr(size.getType(), 0));
@@ -59,8 +59,8 @@ private:
     size = mlir::arith::SelectOp::create(b, isThere, size, zero);
     if (mlir::isConstantIntValue(loop.getStep(), 1))
       return toFloat(size);
-    return mlir::arith::DivFOp::create(b, toFloat(size),
-                                       toFloat(lookup(loop.getStep())));
+    return mlir::arith::DivFOp::create(
+        b, toFloat(size), toFloat(lookup(loop.getStep(), /*isUpper=*/true)));
   }
 
   mlir::Value toFloat(mlir::Value index) {
@@ -69,8 +69,8 @@ private:
     return mlir::arith::SIToFPOp::create(b, b.getF64Type(), index);
   }
 
-  mlir::Value lookup(mlir::Value bound) {
-    return mapping.lookup(estimate.findKnownBound(bound));
+  mlir::Value lookup(mlir::Value bound, bool isUpper) {
+    return mapping.lookup(estimate.findKnownBound(bound, isUpper));
   }
 
   mlir::ImplicitLocOpBuilder &b;
