@@ -10,9 +10,9 @@
 // hold its regions, so that each of many branches on one condition is compared
 // with all others. Here branches carry, while the pass runs, a number that is
 // made of what they yield. Equal operations have equal numbers: a number says
-// how a value is computed, down to arguments of blocks, and not where. Operations
-// of linalg seldom have equal operands, but for those that are equal: where they
-// have not, there are no numbers, which take as long as CSE.
+// how a value is computed, down to arguments of blocks, and not where.
+// Operations of linalg seldom have equal operands, but for those that are
+// equal: where they have not, there are no numbers, which take as long as CSE.
 //
 // Ports of loops are made one before, as what is computed of them is equal
 // then.
@@ -110,8 +110,13 @@ struct EliminateCommon : loopc::impl::EliminateCommonBase<EliminateCommon> {
     eliminateCommonSubExpressions(
         rewriter, isRebuilt ? own : getAnalysis<DominanceInfo>(), root,
         &changed);
+    uint64_t numbered = 0;
     if (isNumbered)
-      root->walk([&](Operation *op) { op->removeAttr(kNumberName); });
+      root->walk([&](Operation *op) {
+        numbered += op->removeAttr(kNumberName) != nullptr;
+      });
+    if (reportWork)
+      root->emitRemark() << numbered << " operations numbered";
     if (isRebuilt)
       return;
     if (!changed) {
@@ -148,8 +153,8 @@ private:
         ++branches;
         return;
       }
-      auto operands = static_cast<uint64_t>(size_t(llvm::hash_combine_range(
-          op->operand_begin(), op->operand_end())));
+      auto operands = static_cast<uint64_t>(size_t(
+          llvm::hash_combine_range(op->operand_begin(), op->operand_end())));
       // The last bits are kept from a map's own keys.
       most = std::max(most, ++alike[operands >> 2]);
     });

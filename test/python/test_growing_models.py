@@ -113,6 +113,17 @@ def test_equal_sections_are_compiled_once(tmp_path: pathlib.Path) -> None:
     assert 1 <= sections(GROWING["slices_of_any_rank"](192, "N"), file) <= 6
 
 
+@pytest.mark.parametrize("extent", ["N", "8"])
+def test_equal_layers_are_compiled_once(extent: str, tmp_path: pathlib.Path) -> None:
+    """Each further block of attention is a few calls and names: its code is one that is there."""
+    file = tmp_path / "model.mlir"
+    lines = []
+    for count in (96, 192):
+        assert sections(GROWING["attention_blocks"](count, extent), file) == 1
+        lines.append(file.read_text().count("\n"))
+    assert lines[1] <= lines[0] + 4 * 96
+
+
 def test_errors_name_the_loop_of_a_shared_section() -> None:
     count = 48
     session = loopc.InferenceSession(loops_that_pick(count).SerializeToString())

@@ -52,8 +52,7 @@ TEST(RepeatsTest, WhatIsWorthMost) {
   llvm::SmallVector<unsigned> counts(kinds.size(), 1);
   for (unsigned &count : llvm::MutableArrayRef(counts).drop_front(40))
     count = 100;
-  std::optional<Repeat> found =
-      findRepeat(kinds, counts, 0, kinds.size());
+  std::optional<Repeat> found = findRepeat(kinds, counts, 0, kinds.size());
   ASSERT_TRUE(found);
   EXPECT_EQ(found->begin, 40U);
   EXPECT_EQ(found->period, 10U);

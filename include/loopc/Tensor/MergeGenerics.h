@@ -69,8 +69,7 @@ mlir::Value dropUnitAxes(mlir::Value value, mlir::AffineMap &map);
 inline mlir::GreedyRewriteConfig untilDone() {
   return mlir::GreedyRewriteConfig()
       .setMaxIterations(mlir::GreedyRewriteConfig::kNoLimit)
-      .setRegionSimplificationLevel(
-          mlir::GreedySimplifyRegionLevel::Disabled);
+      .setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled);
 }
 
 /// What `mergeGenerics` did.

@@ -16,8 +16,8 @@
 // loops comes first: a loop that is small as a whole stays as it is. A section
 // ends where few values are alive.
 //
-// Where layers repeat, a section is one of them or several, so that all sections
-// look alike, and equal ones, but for numbers, become one function.
+// Where layers repeat, a section is one of them or several, so that all
+// sections look alike, and equal ones, but for numbers, become one function.
 //
 // What has no loops is not optimised (lib/Target/Parts.h), and takes time in
 // proportion. It is divided where sections look alike, as loopc-share-nests
@@ -76,8 +76,8 @@ static bool mayReachMemory(Operation *op) {
               loop::PollOp, func::CallOp>(op);
 }
 
-/// Stretches of one block that are searched for layers: to search one takes time
-/// in proportion, and what is found may be a small part of it.
+/// Stretches of one block that are searched for layers: to search one takes
+/// time in proportion, and what is found may be a small part of it.
 static constexpr unsigned kMaxSearches = 16;
 
 /// A number that is the same for operations of the same names and types.
