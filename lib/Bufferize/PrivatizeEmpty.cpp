@@ -387,6 +387,9 @@ struct BufferPrivatizeEmpty
       }
       if (fill->use_empty())
         fill.erase();
+      else if (!isFirst && fill->hasOneUse())
+        // Where its memory is used, and no longer.
+        fill->moveBefore(*fill->user_begin());
     }
   }
 

@@ -11,12 +11,15 @@
 // with all others. Here branches carry, while the pass runs, a number that is
 // made of what they yield. Equal operations have equal numbers: a number says
 // how a value is computed, down to arguments of blocks, and not where.
+// Operations of linalg seldom have equal operands, but for those that are
+// equal: where they have not, there are no numbers, which take as long as CSE.
 //
 // Ports of loops are made one before, as what is computed of them is equal
 // then.
 
 #include "loopc/Dialect/Loop/Transforms/MergePorts.h"
 #include "loopc/Pipelines/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
@@ -97,7 +100,7 @@ struct EliminateCommon : loopc::impl::EliminateCommonBase<EliminateCommon> {
     Operation *root = getOperation();
     IRRewriter rewriter(&getContext());
     bool isRebuilt = mergePorts(rewriter, root);
-    bool isNumbered = countBranches(root) >= minBranches;
+    bool isNumbered = countAlike(root) >= minBranches;
     if (isNumbered)
       for (Region &region : root->getRegions())
         Numbering().number(region);
@@ -107,8 +110,13 @@ struct EliminateCommon : loopc::impl::EliminateCommonBase<EliminateCommon> {
     eliminateCommonSubExpressions(
         rewriter, isRebuilt ? own : getAnalysis<DominanceInfo>(), root,
         &changed);
+    uint64_t numbered = 0;
     if (isNumbered)
-      root->walk([&](Operation *op) { op->removeAttr(kNumberName); });
+      root->walk([&](Operation *op) {
+        numbered += op->removeAttr(kNumberName) != nullptr;
+      });
+    if (reportWork)
+      root->emitRemark() << numbered << " operations numbered";
     if (isRebuilt)
       return;
     if (!changed) {
@@ -132,10 +140,25 @@ private:
     return isRebuilt;
   }
 
-  static unsigned countBranches(Operation *root) {
-    unsigned count = 0;
-    root->walk([&](Operation *op) { count += isBranch(*op); });
-    return count;
+  /// How many operations CSE might compare with one, about: branches, of which
+  /// many may turn out to be on one condition, and operations of linalg on the
+  /// same operands.
+  static unsigned countAlike(Operation *root) {
+    unsigned branches = 0, most = 0;
+    llvm::DenseMap<uint64_t, unsigned> alike;
+    root->walk([&](Operation *op) {
+      if (!isBranch(*op))
+        return;
+      if (!isa<linalg::LinalgOp>(op)) {
+        ++branches;
+        return;
+      }
+      auto operands = static_cast<uint64_t>(size_t(
+          llvm::hash_combine_range(op->operand_begin(), op->operand_end())));
+      // The last bits are kept from a map's own keys.
+      most = std::max(most, ++alike[operands >> 2]);
+    });
+    return branches + most;
   }
 };
 } // namespace

@@ -564,7 +564,7 @@ static LogicalResult fuse(func::FuncOp function,
                           const FrozenRewritePatternSet &patterns,
                           Affected &affected) {
   for (bool changed = true; changed;) {
-    GreedyRewriteConfig config;
+    GreedyRewriteConfig config = untilDone();
     config.setMaxIterations(1).setListener(&affected);
     // Not having come to an end is no failure here.
     (void)applyPatternsGreedily(function, patterns, config, &changed);

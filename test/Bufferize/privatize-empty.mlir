@@ -45,6 +45,24 @@ func.func @fill_in_loop(%n: i64, %x: tensor<6xf32>) -> tensor<6xf32> {
   return %r : tensor<6xf32>
 }
 
+// Of one fill that two operations begin with each has its own, beside it.
+// CHECK-LABEL: func @fill_of_two(
+func.func @fill_of_two(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // CHECK: linalg.abs
+  // CHECK: linalg.fill
+  // CHECK: linalg.matmul
+  // CHECK: linalg.fill
+  // CHECK: linalg.matmul
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = tensor.empty() : tensor<4x4xf32>
+  %a = linalg.abs ins(%x : tensor<4x4xf32>) outs(%d : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %p = linalg.matmul ins(%a, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %q = linalg.matmul ins(%p, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %q : tensor<4x4xf32>
+}
+
 // And what is partly written before a loop: the part is written again.
 // CHECK-LABEL: func @part_in_loop(
 func.func @part_in_loop(%n: i64, %x: tensor<6xf32>, %one: tensor<1xf32>) -> tensor<6xf32> {

@@ -1,5 +1,7 @@
 // RUN: loopc-opt %s --loopc-eliminate-common=min-branches=1 | FileCheck %s
 // RUN: loopc-opt %s --loopc-eliminate-common | FileCheck %s
+// RUN: loopc-opt %s -o /dev/null --mlir-disable-threading --pass-pipeline="builtin.module(func.func(loopc-eliminate-common{min-branches=3 report-work}))" \
+// RUN:   2>&1 | FileCheck %s --check-prefix=NUMBERS
 
 // Of equal branches one is left, also where what they use becomes equal
 // first; nothing of their numbers is left.
@@ -60,4 +62,31 @@ func.func @loops(%n: index, %x: index) -> (index, index, index) {
     scf.yield %0 : index
   }
   return %r0, %r1, %r2 : index, index, index
+}
+
+// Operations of linalg have numbers where many of them have the same operands:
+// others are not compared. Counted is what CSE has left.
+
+// NUMBERS: 2 operations numbered
+// NUMBERS: 2 operations numbered
+// NUMBERS: 0 operations numbered
+// NUMBERS: 2 operations numbered
+
+// CHECK-LABEL: func.func @chain(
+func.func @chain(%x: tensor<8xf32>, %e: tensor<8xf32>) -> tensor<8xf32> {
+  %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %b = linalg.exp ins(%a : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %c = linalg.exp ins(%b : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %c : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @same_operands(
+// CHECK: %[[A:.*]] = linalg.exp
+// CHECK: %[[B:.*]] = linalg.abs
+// CHECK: return %[[A]], %[[B]], %[[A]]
+func.func @same_operands(%x: tensor<8xf32>, %e: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %a = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %b = linalg.abs ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  %c = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
+  return %a, %b, %c : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }

@@ -102,15 +102,26 @@ def test_equal_sections_are_compiled_once(tmp_path: pathlib.Path) -> None:
     """Code of any number of equal loops has few functions, though each loop has its messages.
 
     Sections whose loops each have numbers of their own beside these are too different to be shared:
-    of loops that pick there is one for each eight.
+    of loops that pick there is one for each six.
     """
     file = tmp_path / "model.mlir"
     few, many = (sections(GROWING["loops_in_a_row"](count, "N"), file) for count in (48, 96))
     assert 1 <= few <= 6
     assert 1 <= many <= 6
-    assert 1 <= sections(loops_that_pick(48), file) <= 48 // 8
+    assert 1 <= sections(loops_that_pick(48), file) <= 48 // 6
     # So has code without loops of its own.
     assert 1 <= sections(GROWING["slices_of_any_rank"](192, "N"), file) <= 6
+
+
+@pytest.mark.parametrize("extent", ["N", "8"])
+def test_equal_layers_are_compiled_once(extent: str, tmp_path: pathlib.Path) -> None:
+    """Each further block of attention is a few calls and names: its code is one that is there."""
+    file = tmp_path / "model.mlir"
+    lines = []
+    for count in (96, 192):
+        assert 1 <= sections(GROWING["attention_blocks"](count, extent), file) <= 3
+        lines.append(file.read_text().count("\n"))
+    assert lines[1] <= lines[0] + 4 * 96
 
 
 def test_errors_name_the_loop_of_a_shared_section() -> None:

@@ -99,10 +99,11 @@ def EliminateCommon : Pass<"loopc-eliminate-common"> {
   }];
   let options = [Option<"minBranches", "min-branches", "unsigned",
                         /*default=*/"256",
-                        "operations with regions and results">,
+                        "operations with regions and results (of linalg: on the "
+                        "same operands) that are worth numbers">,
                  Option<"reportWork", "report-work", "bool", "false",
                         "say how many operations were compared to make ports "
-                        "of loops one">];
+                        "of loops one, and how many had numbers">];
 }
 
 def RetractPacked : Pass<"loopc-retract-packed", "::mlir::func::FuncOp"> {

@@ -64,9 +64,12 @@ bool isElementwise(mlir::linalg::GenericOp op);
 mlir::Value dropUnitAxes(mlir::Value value, mlir::AffineMap &map);
 
 /// For patterns that only make operations fewer: long chains take many rounds.
+/// Which blocks are reached, and what they hand on, is the canonicalizer's to
+/// ask: MLIR walks through everything three times for it.
 inline mlir::GreedyRewriteConfig untilDone() {
-  return mlir::GreedyRewriteConfig().setMaxIterations(
-      mlir::GreedyRewriteConfig::kNoLimit);
+  return mlir::GreedyRewriteConfig()
+      .setMaxIterations(mlir::GreedyRewriteConfig::kNoLimit)
+      .setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled);
 }
 
 /// What `mergeGenerics` did.

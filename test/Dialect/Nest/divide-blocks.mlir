@@ -145,3 +145,39 @@ func.func @alike(%run: !rt.run, %x: memref<8xf32>) -> i32 {
   memref.store %f, %x[%c0] : memref<8xf32>
   return %ok : i32
 }
+
+// -----
+
+// Where layers repeat, each is a section, so that all of them are one function:
+// the layers have seven operations, and four would be enough.
+// CHECK-LABEL: func.func @layers(
+// CHECK: call @[[LAYER:layers_section[_0-9]*]](
+// CHECK-NEXT: call @[[LAYER]](
+// CHECK-NEXT: call @[[LAYER]](
+// CHECK-NEXT: return
+func.func @layers(%run: !rt.run, %x: memref<8xf32>) -> i32 {
+  %ok = arith.constant 0 : i32
+  %c0 = arith.constant 0 : index
+  %a1 = memref.load %x[%c0] : memref<8xf32>
+  %b1 = arith.addf %a1, %a1 : f32
+  %m1 = arith.mulf %b1, %b1 : f32
+  memref.store %m1, %x[%c0] : memref<8xf32>
+  %d1 = memref.load %x[%c0] : memref<8xf32>
+  %e1 = arith.subf %d1, %d1 : f32
+  memref.store %e1, %x[%c0] : memref<8xf32>
+  %a2 = memref.load %x[%c0] : memref<8xf32>
+  %b2 = arith.addf %a2, %a2 : f32
+  %m2 = arith.mulf %b2, %b2 : f32
+  memref.store %m2, %x[%c0] : memref<8xf32>
+  %d2 = memref.load %x[%c0] : memref<8xf32>
+  %e2 = arith.subf %d2, %d2 : f32
+  memref.store %e2, %x[%c0] : memref<8xf32>
+  %a3 = memref.load %x[%c0] : memref<8xf32>
+  %b3 = arith.addf %a3, %a3 : f32
+  %m3 = arith.mulf %b3, %b3 : f32
+  memref.store %m3, %x[%c0] : memref<8xf32>
+  %d3 = memref.load %x[%c0] : memref<8xf32>
+  %e3 = arith.subf %d3, %d3 : f32
+  memref.store %e3, %x[%c0] : memref<8xf32>
+  return %ok : i32
+}

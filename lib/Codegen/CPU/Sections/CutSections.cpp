@@ -23,13 +23,13 @@
 // (EqualSections.h).
 
 #include "EqualSections.h"
-#include "Repeats.h"
 #include "Rows/Chain.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Support/Contractions.h"
+#include "loopc/Support/Repeats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

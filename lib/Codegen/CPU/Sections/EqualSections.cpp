@@ -121,10 +121,14 @@ bool Matcher::areAlike(SymbolRefAttr one, SymbolRefAttr other) {
 }
 
 bool Matcher::matchAttributes(Operation &one, Operation &other) {
+  // No dictionary is made of properties where all of them have to be equal.
+  if (!hasLabel(&one))
+    return one.getDiscardableAttrDictionary() ==
+               other.getDiscardableAttrDictionary() &&
+           one.getName().compareOpProperties(one.getPropertiesStorage(),
+                                             other.getPropertiesStorage());
   DictionaryAttr first = one.getAttrDictionary(),
                  second = other.getAttrDictionary();
-  if (first == second && !hasLabel(&one))
-    return true;
   if (first.size() != second.size())
     return false;
   return llvm::all_of(llvm::zip(first, second), [&](auto pair) {

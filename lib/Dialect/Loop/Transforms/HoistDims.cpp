@@ -214,8 +214,11 @@ struct LoopHoistDims : loopc::impl::LoopHoistDimsBase<LoopHoistDims> {
     RewritePatternSet dims(&getContext());
     dims.add<ResolveDim>(&getContext());
     bool changed = false;
-    (void)applyPatternsGreedily(getOperation(), std::move(dims),
-                                GreedyRewriteConfig(), &changed);
+    // There are no blocks that are not reached, and nothing is handed on.
+    GreedyRewriteConfig config;
+    config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+    (void)applyPatternsGreedily(getOperation(), std::move(dims), config,
+                                &changed);
     DimHoisting hoisting(&getContext());
     SmallVector<LoopOp> outermost;
     getOperation().walk<WalkOrder::PreOrder>([&](LoopOp loop) {

@@ -16,6 +16,9 @@
 // loops comes first: a loop that is small as a whole stays as it is. A section
 // ends where few values are alive.
 //
+// Where layers repeat, a section is one of them or several, so that all
+// sections look alike, and equal ones, but for numbers, become one function.
+//
 // What has no loops is not optimised (lib/Target/Parts.h), and takes time in
 // proportion. It is divided where sections look alike, as loopc-share-nests
 // makes one function of those.
@@ -25,6 +28,7 @@
 #include "loopc/Dialect/Nest/Transforms/Outlining.h"
 #include "loopc/Dialect/Nest/Transforms/Passes.h"
 #include "loopc/Dialect/RT/IR/RT.h"
+#include "loopc/Support/Repeats.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -72,7 +76,57 @@ static bool mayReachMemory(Operation *op) {
               loop::PollOp, func::CallOp>(op);
 }
 
+/// Stretches of one block that are searched for layers: to search one takes
+/// time in proportion, and what is found may be a small part of it.
+static constexpr unsigned kMaxSearches = 16;
+
+/// A number that is the same for operations of the same names and types.
+static uint64_t hashKind(Operation *op) {
+  llvm::hash_code kind(0);
+  op->walk([&](Operation *nested) {
+    kind =
+        llvm::hash_combine(kind, nested->getName(),
+                           llvm::hash_combine_range(nested->getResultTypes()));
+  });
+  return size_t(kind);
+}
+
 namespace {
+/// Finds the sections of a block.
+class SectionFinder {
+public:
+  /// `counts` says of each operation how many it is with those in it, and
+  /// `alive` how many words are used behind it.
+  SectionFinder(ArrayRef<Operation *> ops, ArrayRef<unsigned> counts,
+                ArrayRef<unsigned> alive, unsigned size)
+      : ops(ops), counts(counts), alive(alive), size(size) {
+    for (Operation *op : ops)
+      kinds.push_back(hashKind(op));
+  }
+
+  ArrayRef<ArrayRef<Operation *>> find() {
+    split(0, ops.size());
+    return sections;
+  }
+
+  /// True if most of the sections that were found have the operations and
+  /// types of another one.
+  bool lookAlike() const { return 2 * known.size() <= sections.size(); }
+
+private:
+  void split(size_t begin, size_t end);
+  void cut(size_t begin, size_t end, bool isLayer);
+  void add(size_t begin, size_t end);
+
+  ArrayRef<Operation *> ops;
+  ArrayRef<unsigned> counts, alive;
+  unsigned size;
+  SmallVector<uint64_t> kinds;
+  SmallVector<ArrayRef<Operation *>> sections;
+  llvm::DenseSet<uint64_t> known;
+  unsigned numSearches = 0;
+};
+
 class Divider {
 public:
   Divider(func::FuncOp function, SharedFunctions &functions, bool isStraight,
@@ -95,9 +149,6 @@ public:
 private:
   unsigned divide(Block &block);
   SmallVector<unsigned> countWordsAlive(Block &block);
-  SmallVector<ArrayRef<Operation *>> findSections(Block &block,
-                                                  ArrayRef<Operation *> ops,
-                                                  ArrayRef<unsigned> counts);
   bool outline(ArrayRef<Operation *> ops);
   void findBorder(ArrayRef<Operation *> ops, Captures &found);
   func::FuncOp makeFunction(ArrayRef<Operation *> ops, const Captures &found,
@@ -188,48 +239,60 @@ SmallVector<unsigned> Divider::countWordsAlive(Block &block) {
   return alive;
 }
 
-/// True if most of `sections` have the operations and types of another one.
-static bool lookAlike(ArrayRef<ArrayRef<Operation *>> sections) {
-  llvm::DenseSet<size_t> kinds;
-  for (ArrayRef<Operation *> section : sections) {
-    llvm::hash_code kind(0);
-    for (Operation *op : section)
-      op->walk([&](Operation *nested) {
-        kind = llvm::hash_combine(
-            kind, nested->getName(),
-            llvm::hash_combine_range(nested->getResultTypes()));
-      });
-    kinds.insert(kind);
-  }
-  return 2 * kinds.size() <= sections.size();
+void SectionFinder::add(size_t begin, size_t end) {
+  sections.push_back(ops.slice(begin, end - begin));
+  auto kind = static_cast<uint64_t>(size_t(
+      llvm::hash_combine_range(ArrayRef(kinds).slice(begin, end - begin))));
+  // The last bits are kept from a set's own keys.
+  known.insert(kind >> 2);
 }
 
-/// The sections of `block`, whose operations are `ops`; `counts` says of each
-/// how many it is with those in it.
-SmallVector<ArrayRef<Operation *>>
-Divider::findSections(Block &block, ArrayRef<Operation *> ops,
-                      ArrayRef<unsigned> counts) {
-  SmallVector<unsigned> alive = countWordsAlive(block);
-  SmallVector<ArrayRef<Operation *>> sections;
-  for (size_t begin = 0; begin < ops.size();) {
+/// Sections of layers, where these repeat, and of what is beside them.
+void SectionFinder::split(size_t begin, size_t end) {
+  std::optional<Repeat> repeat;
+  if (numSearches++ < kMaxSearches)
+    repeat = findRepeat(kinds, counts, begin, end);
+  if (!repeat)
+    return cut(begin, end, /*isLayer=*/false);
+  auto [first, last, period] = *repeat;
+  uint64_t ofLayer = llvm::sum_of(counts.slice(first, period), uint64_t(0));
+  size_t length = period * llvm::divideCeil(size, ofLayer);
+  if (last - first < 2 * length)
+    return cut(begin, end, /*isLayer=*/false);
+  // The layers begin where the fewest words are alive at their ends.
+  ArrayRef<unsigned> ends = alive.slice(first + period - 1, period);
+  size_t at = first + (llvm::min_element(ends) - ends.begin());
+  split(begin, at);
+  for (; at + length <= last; at += length)
+    cut(at, at + length, /*isLayer=*/true);
+  split(at, end);
+}
+
+/// Sections from `begin` to `end`. What is left behind the last one is too
+/// small for one of its own; in a layer it is part of that.
+void SectionFinder::cut(size_t begin, size_t end, bool isLayer) {
+  while (begin < end) {
     unsigned count = 0;
-    size_t end = begin, best = begin;
-    for (; end < ops.size() && !isFixed(ops[end]); ++end) {
+    size_t stop = begin, best = begin;
+    for (; stop < end && !isFixed(ops[stop]); ++stop) {
       // The best place to end, where there is enough.
       if (count >= size + size / 2)
         break;
-      count += counts[end];
-      if (count >= size && (best == begin || alive[end] < alive[best - 1]))
-        best = end + 1;
+      count += counts[stop];
+      if (count >= size && (best == begin || alive[stop] < alive[best - 1]))
+        best = stop + 1;
     }
     if (best == begin) {
-      begin = end + 1;
+      begin = stop + 1;
       continue;
     }
-    sections.push_back(ops.slice(begin, best - begin));
+    if (isLayer &&
+        llvm::sum_of(counts.slice(best, end - best), uint64_t(0)) < size &&
+        llvm::none_of(ops.slice(best, end - best), isFixed))
+      best = end;
+    add(begin, best);
     begin = best;
   }
-  return sections;
 }
 
 unsigned Divider::divide(Block &block) {
@@ -246,9 +309,10 @@ unsigned Divider::divide(Block &block) {
   }
   if (total < 2 * size)
     return total;
-  SmallVector<ArrayRef<Operation *>> sections =
-      findSections(block, ops, counts);
-  if (isStraight && !lookAlike(sections))
+  SmallVector<unsigned> alive = countWordsAlive(block);
+  SectionFinder finder(ops, counts, alive, size);
+  ArrayRef<ArrayRef<Operation *>> sections = finder.find();
+  if (isStraight && !finder.lookAlike())
     return total;
   // The last one first: what is before it is then still what it was.
   for (ArrayRef<Operation *> section : llvm::reverse(sections)) {

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef LOOPC_LIB_CODEGEN_CPU_SECTIONS_REPEATS_H
-#define LOOPC_LIB_CODEGEN_CPU_SECTIONS_REPEATS_H
+#ifndef LOOPC_SUPPORT_REPEATS_H
+#define LOOPC_SUPPORT_REPEATS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
@@ -30,4 +30,4 @@ std::optional<Repeat> findRepeat(llvm::ArrayRef<uint64_t> kinds,
 
 } // namespace loopc
 
-#endif // LOOPC_LIB_CODEGEN_CPU_SECTIONS_REPEATS_H
+#endif // LOOPC_SUPPORT_REPEATS_H
