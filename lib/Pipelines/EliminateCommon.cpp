@@ -12,7 +12,7 @@
 // made of what they yield. Equal operations have equal numbers: a number says
 // how a value is computed, down to arguments of blocks, and not where.
 // Operations of linalg seldom have equal operands, but for those that are
-// equal: where they have not, there are no numbers, which take as long as CSE.
+// equal: where they have not, there are no numbers, which take half as long again.
 //
 // Ports of loops are made one before, as what is computed of them is equal
 // then.
