@@ -11,6 +11,7 @@
 // are done on blocks of elements, so that large weights take little time.
 
 #include "ConstantGenerics.h"
+#include "ConstantNumbers.h"
 #include "ConstantProducts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -70,68 +71,6 @@ static Function functionOf(Operation &op) {
       .Case([](math::TanhOp) { return [](double x) { return std::tanh(x); }; })
       .Case([](math::ErfOp) { return [](double x) { return std::erf(x); }; })
       .Default([](Operation *) { return nullptr; });
-}
-
-//===----------------------------------------------------------------------===//
-// Floats of 16 bits
-//===----------------------------------------------------------------------===//
-
-/// `x` rounded to the nearest number of `type`, ties to even. APFloat takes
-/// three times as long.
-static double roundTo(double x, Type type) {
-  if (x == 0 || !std::isfinite(x))
-    return x;
-  auto [fraction, leastExponent, mostExponent] =
-      type.isF16() ? std::array{10, -14, 15} : std::array{7, -126, 127};
-  int unit = std::max(std::ilogb(x), leastExponent) - fraction;
-  double rounded = std::ldexp(std::nearbyint(std::ldexp(x, -unit)), unit);
-  return std::fabs(rounded) < std::ldexp(1.0, mostExponent + 1)
-             ? rounded
-             : std::copysign(std::numeric_limits<double>::infinity(), x);
-}
-
-/// The bits of `x`, rounded to `type`.
-static uint16_t toSmall(double x, Type type) {
-  APFloat number(x);
-  bool losesInfo;
-  number.convert(cast<FloatType>(type).getFloatSemantics(),
-                 APFloat::rmNearestTiesToEven, &losesInfo);
-  return number.bitcastToAPInt().getZExtValue();
-}
-
-/// The number of each pattern of bits: looking it up is faster than taking the
-/// pattern apart.
-static const std::vector<double> &numbersOf(Type type) {
-  auto make = [&] {
-    std::vector<double> numbers;
-    numbers.reserve(1 << 16);
-    for (unsigned bits : llvm::seq(1u << 16))
-      numbers.push_back(
-          APFloat(cast<FloatType>(type).getFloatSemantics(), APInt(16, bits))
-              .convertToDouble());
-    return numbers;
-  };
-  if (type.isF16()) {
-    static const std::vector<double> halves = make();
-    return halves;
-  }
-  static const std::vector<double> brains = make();
-  return brains;
-}
-
-/// The bits of `x`, rounded to `type`.
-static int64_t bitsOf(double x, Type type) {
-  if (type.isF64())
-    return llvm::bit_cast<int64_t>(x);
-  return type.isF32() ? llvm::bit_cast<int32_t>(static_cast<float>(x))
-                      : toSmall(x, type);
-}
-
-static double fromBits(int64_t bits, Type type) {
-  if (type.isF64())
-    return llvm::bit_cast<double>(bits);
-  return type.isF32() ? llvm::bit_cast<float>(static_cast<int32_t>(bits))
-                      : numbersOf(type)[static_cast<uint16_t>(bits)];
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,6 +195,7 @@ public:
 private:
   /// Adds up the products that `op` is, as f64.
   void runProducts(const ProductLoops &loops);
+  void chooseReducedBlocks();
   /// The elements of operand `number` as f64.
   std::vector<double> widen(unsigned number, bool isUnsigned = false);
   /// Sums as f64, which are rounded once, and what becomes of them.
@@ -291,6 +231,8 @@ private:
   Operation *combiner = nullptr;
   /// What `combiner` combines with, while it is computed.
   Elements *before = nullptr;
+  /// The loops of a product of matrices, if that is what `op` is.
+  std::optional<ProductLoops> products;
   /// The sum that the body ends with, if sums are f64.
   Operation *sum = nullptr;
   llvm::DenseMap<Value, std::unique_ptr<Elements>> values;
@@ -321,19 +263,35 @@ Evaluation::Evaluation(linalg::GenericOp op, ArrayRef<ConstantBytes> operands)
   }
   if (op.getNumReductionLoops() == 0)
     return;
-  if (findProductLoops(op) || (isFloat(op.getResult(0)) && isSumInAnyOrder(op)))
+  products = findProductLoops(op);
+  if (products || (isFloat(op.getResult(0)) && isSumInAnyOrder(op)))
     widenSums();
-  combiner = hasBlocks ? nullptr : findCombiner(op);
-  if (combiner) {
-    blockDim = std::distance(ranges.begin(), llvm::max_element(ranges));
+  chooseReducedBlocks();
+}
+
+/// Blocks along a reduction that is longer than what is not summed over, if it
+/// may be combined in another order.
+void Evaluation::chooseReducedBlocks() {
+  Operation *last = findCombiner(op);
+  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp, arith::AndIOp,
+                       arith::OrIOp, arith::XOrIOp>(last) &&
+      !hasAnyOrder(op))
+    return;
+  SmallVector<unsigned> reductions;
+  op.getReductionDims(reductions);
+  for (unsigned loop : reductions) {
+    if (hasBlocks && ranges[loop] <= ranges[blockDim])
+      continue;
+    blockDim = loop;
     hasBlocks = true;
+    combiner = last;
   }
 }
 
 std::vector<double> Evaluation::widen(unsigned number, bool isUnsigned) {
   Type type = getElementTypeOrSelf(op->getOperand(number).getType());
   uint64_t mask = llvm::maskTrailingOnes<uint64_t>(widthOf(type));
-  int64_t count = buffers[number].size() / (widthOf(type) / 8);
+  int64_t count = buffers[number].size() / llvm::divideCeil(widthOf(type), 8);
   std::vector<double> wide(count);
   Elements some;
   for (int64_t first = 0; first < count; first += kBlock) {
@@ -482,16 +440,6 @@ Elements &Evaluation::elementsOf(Value value, int64_t count) {
   return *elements;
 }
 
-/// The larger number, or the smaller one if `negated`; NaN if one of them is.
-static double extreme(double x, double y, bool negated) {
-  if (std::isnan(x) || std::isnan(y))
-    return std::numeric_limits<double>::quiet_NaN();
-  // Of zeros the sign tells.
-  if (x == y)
-    return std::signbit(x) == negated ? x : y;
-  return (x > y) == negated ? y : x;
-}
-
 void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
   Value first = nested.getOperand(0);
   const Elements &x = elementsOf(first, count);
@@ -558,47 +506,6 @@ void Evaluation::computeFloats(Operation &nested, int64_t count, Elements &to) {
     each([&](int64_t k) { return static_cast<float>(to.floats[k]); });
   else if (!type.isF64())
     each([&](int64_t k) { return roundTo(to.floats[k], type); });
-}
-
-/// What arith::applyCmpPredicate says, which takes ten times as long.
-static bool compare(arith::CmpFPredicate predicate, double x, double y) {
-  using Predicate = arith::CmpFPredicate;
-  bool isUnordered = std::isnan(x) || std::isnan(y);
-  switch (predicate) {
-  case Predicate::AlwaysFalse:
-    return false;
-  case Predicate::OEQ:
-    return x == y;
-  case Predicate::OGT:
-    return x > y;
-  case Predicate::OGE:
-    return x >= y;
-  case Predicate::OLT:
-    return x < y;
-  case Predicate::OLE:
-    return x <= y;
-  case Predicate::ONE:
-    return x < y || x > y;
-  case Predicate::ORD:
-    return !isUnordered;
-  case Predicate::UEQ:
-    return isUnordered || x == y;
-  case Predicate::UGT:
-    return !(x <= y);
-  case Predicate::UGE:
-    return !(x < y);
-  case Predicate::ULT:
-    return !(x >= y);
-  case Predicate::ULE:
-    return !(x > y);
-  case Predicate::UNE:
-    return x != y;
-  case Predicate::UNO:
-    return isUnordered;
-  case Predicate::AlwaysTrue:
-    return true;
-  }
-  llvm_unreachable("no predicate");
 }
 
 void Evaluation::computeIntegers(Operation &nested, int64_t count,
@@ -671,7 +578,7 @@ void Evaluation::computeIntegers(Operation &nested, int64_t count,
       })
       .Case([&](arith::CmpFOp op) {
         each([&, predicate = op.getPredicate()](int64_t k) {
-          return compare(predicate, x.floats[k], y.floats[k]);
+          return compareFloats(predicate, x.floats[k], y.floats[k]);
         });
       })
       .Case([&](arith::SelectOp op) {
@@ -766,8 +673,8 @@ void Evaluation::runBlock(ArrayRef<int64_t> at, int64_t count) {
 }
 
 ConstantBytes Evaluation::run() {
-  if (std::optional<ProductLoops> loops = findProductLoops(op)) {
-    runProducts(*loops);
+  if (products) {
+    runProducts(*products);
     return roundSums();
   }
   int64_t block = hasBlocks ? kBlock : 1;

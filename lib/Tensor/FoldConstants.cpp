@@ -47,6 +47,8 @@ static constexpr int64_t kMaxKept = 16 << 20;
 /// together.
 static constexpr int64_t kMaxProducts = int64_t(1) << 31,
                          kMaxProductsInAll = int64_t(1) << 33;
+/// Operations in front of reductions may have so many points in all.
+static constexpr int64_t kMaxRepeatedPoints = int64_t(1) << 29;
 /// To store an element is worth it from so many simple instructions on, and
 /// beside what it is computed of from so many on.
 static constexpr int64_t kMinStoredCost = 8, kMinKeptCost = 64;
@@ -252,7 +254,7 @@ struct TensorFoldConstants
     SmallVector<linalg::GenericOp> generics =
         collectOps<linalg::GenericOp>(getOperation());
     Derived derived;
-    sums.clear();
+    pointsLeft = kMaxRepeatedPoints;
     int64_t products = kMaxProductsInAll;
     for (linalg::GenericOp generic : generics) {
       if (foldGeneric(generic, derived))
@@ -274,6 +276,7 @@ struct TensorFoldConstants
          collectOps<linalg::TransposeOp>(getOperation()))
       if (transpose->getNumResults() == 1)
         fold(transpose);
+    sums.clear();
   }
 
   /// Integers, and what little there is of f32, that follow from constants;
@@ -298,7 +301,13 @@ struct TensorFoldConstants
       return false;
     bool isSum = op.getNumReductionLoops() > 0;
     ConstantReader folder(
-        [&](Operation *from) { return isSum && derived.contains(from); },
+        [&](Operation *from) {
+          if (!isSum || !derived.contains(from) || pointsLeft < 0)
+            return false;
+          if (!sums.contains(from))
+            pointsLeft -= countPoints(cast<linalg::GenericOp>(from));
+          return true;
+        },
         &sums);
     Bytes bytes;
     if (!folder.readGeneric(op, bytes))
@@ -428,5 +437,8 @@ struct TensorFoldConstants
 
   /// What takes long to compute is computed once, whoever reads it.
   EvaluatedConstants sums;
+  /// Points that operations in front of reductions may have from here on: each
+  /// reduction computes them again.
+  int64_t pointsLeft = 0;
 };
 } // namespace

@@ -349,3 +349,54 @@ func.func @integer_product() -> tensor<2x2xi32> {
   } -> tensor<2x2xi32>
   return %p : tensor<2x2xi32>
 }
+
+// -----
+
+// Truth values are counted: 3 of 4.
+// CHECK-LABEL: func @truth_product
+// CHECK-NEXT: arith.constant dense<3> : tensor<1x1xi32>
+// CHECK-NEXT: return
+#left = affine_map<(i, j, k) -> (i, k)>
+#right = affine_map<(i, j, k) -> (k, j)>
+#sums = affine_map<(i, j, k) -> (i, j)>
+func.func @truth_product() -> tensor<1x1xi32> {
+  %zero = arith.constant 0 : i32
+  %x = arith.constant dense<[[true, true, false, true]]> : tensor<1x4xi1>
+  %y = arith.constant dense<true> : tensor<4x1xi1>
+  %e = tensor.empty() : tensor<1x1xi32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<1x1xi32>) -> tensor<1x1xi32>
+  %p = linalg.generic {indexing_maps = [#left, #right, #sums], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %y : tensor<1x4xi1>, tensor<4x1xi1>) outs(%f : tensor<1x1xi32>) {
+  ^bb0(%l: i1, %r: i1, %out: i32):
+    %a = arith.extui %l : i1 to i32
+    %b = arith.extui %r : i1 to i32
+    %m = arith.muli %a, %b : i32
+    %s = arith.addi %out, %m : i32
+    linalg.yield %s : i32
+  } -> tensor<1x1xi32>
+  return %p : tensor<1x1xi32>
+}
+
+// -----
+
+// What the order of the loops decides is computed in that order: the last number
+// that is not 0, row by row.
+// CHECK-LABEL: func @last_in_order
+// CHECK-NEXT: arith.constant dense<7> : tensor<i32>
+// CHECK-NEXT: return
+#both = affine_map<(i, j) -> (i, j)>
+#none = affine_map<(i, j) -> ()>
+func.func @last_in_order() -> tensor<i32> {
+  %zero = arith.constant 0 : i32
+  %x = arith.constant dense<[[0, 0], [0, 3], [0, 0], [7, 0], [0, 0]]> : tensor<5x2xi32>
+  %e = tensor.empty() : tensor<i32>
+  %f = linalg.fill ins(%zero : i32) outs(%e : tensor<i32>) -> tensor<i32>
+  %p = linalg.generic {indexing_maps = [#both, #none], iterator_types = ["reduction", "reduction"]}
+      ins(%x : tensor<5x2xi32>) outs(%f : tensor<i32>) {
+  ^bb0(%a: i32, %out: i32):
+    %c = arith.cmpi ne, %a, %zero : i32
+    %s = arith.select %c, %a, %out : i32
+    linalg.yield %s : i32
+  } -> tensor<i32>
+  return %p : tensor<i32>
+}

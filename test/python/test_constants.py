@@ -218,13 +218,14 @@ def test_products(equation, x, y, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(3, 700), (700, 3), (300, 290)])
 @pytest.mark.parametrize("axes", [[1], [0], [0, 1]])
-@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
-def test_extremes(op, axes, dtype):
-    """Along some axes and along all, in blocks and behind their ends."""
-    values = np.random.default_rng(5).standard_normal((3, 700)).astype(dtype)
-    values[1, 300] = np.nan
-    values[2, 10:12] = np.inf, -np.inf
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin", "ReduceSum"])
+def test_extremes(op, axes, shape, dtype):
+    """Along some axes and along all, in blocks and behind their ends; sums are whole numbers."""
+    values = np.random.default_rng(5).integers(-3, 4, shape).astype(dtype)
+    values[1, 2] = np.nan
+    values[2, :2] = np.inf, -np.inf
     nodes = [helper.make_node(op, ["x", "axes"], ["y"])]
     _check(nodes, {"x": values, "axes": np.array(axes)}, element_type(values.dtype), exact=True)
 

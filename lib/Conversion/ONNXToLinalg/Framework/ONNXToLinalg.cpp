@@ -311,6 +311,9 @@ struct ConvertONNXToLinalg
   static LogicalResult decomposeAggregated(func::FuncOp function) {
     IRRewriter rewriter(function.getContext());
     WalkResult all = function.walk([&](linalg::AggregatedOpInterface op) {
+      // On buffers there are no results to replace.
+      if (op->getNumResults() == 0)
+        return WalkResult::advance();
       rewriter.setInsertionPoint(op);
       FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
       if (mlir::failed(results)) {
