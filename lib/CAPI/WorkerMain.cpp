@@ -360,11 +360,30 @@ static int runCommand(int argc, char **argv) {
   return code == ExitOk ? ExitFile : code;
 }
 
+/// Seconds that what is said of a crash may take.
+static constexpr unsigned kCrashSeconds = 10;
+
+static void endAfterCrash(int) {
+  std::signal(SIGABRT, SIG_DFL);
+  raise(SIGABRT);
+}
+
+/// LLVM's handler of crashes allocates memory. It waits for good where the
+/// process crashed in the allocator, and whoever waits for the process with it.
+static void limitCrash(void *) {
+  std::signal(SIGALRM, endAfterCrash);
+  alarm(kCrashSeconds);
+}
+
 extern "C" int loopc_command(int argc, char **argv) {
   reserveStandardStreams();
   llvm::setBugReportMsg("This is a fault of loopc. Please report it, with the "
                         "model, and the text below.\n");
   std::optional<KeepIgnoredSignals> ignored(std::in_place);
+  // They run in order: what prints the program's arguments has a limit of its
+  // own, and takes the alarm away; behind it comes what InitLLVM adds.
+  llvm::EnablePrettyStackTrace();
+  llvm::sys::AddSignalHandler(limitCrash, nullptr);
   llvm::InitLLVM init(argc, argv);
   std::signal(SIGQUIT, onQuit);
   ignored.reset();
