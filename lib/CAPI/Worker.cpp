@@ -99,6 +99,14 @@ private:
 };
 } // namespace
 
+WorkerProcess::~WorkerProcess() {
+  // One that has been stopped would be waited for until it goes on.
+  constexpr int kMilliseconds = 2000;
+  if (isLeaving && id >= 0 && !endsWithin(kMilliseconds))
+    ::kill(id, SIGKILL);
+  wait(/*kill=*/!isLeaving);
+}
+
 int WorkerProcess::wait(bool kill) {
   if (id < 0)
     return status;
@@ -115,15 +123,22 @@ int WorkerProcess::wait(bool kill) {
 void WorkerProcess::stop() {
   constexpr int kMilliseconds = 60;
   ::kill(id, SIGTERM);
-  for (int k = 0; k < kMilliseconds; ++k) {
+  if (!endsWithin(kMilliseconds))
+    ::kill(id, SIGKILL);
+}
+
+/// True if it has ended by then, or is not there to be waited for.
+bool WorkerProcess::endsWithin(int milliseconds) const {
+  constexpr int kQuestions = 4; // a millisecond
+  for (int k = 0; k < milliseconds * kQuestions; ++k) {
     siginfo_t info = {};
     if (waitid(P_PID, static_cast<id_t>(id), &info,
                WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid != 0)
-      return;
-    usleep(1000);
+      return true;
+    usleep(1000 / kQuestions);
   }
-  ::kill(id, SIGKILL);
+  return false;
 }
 
 void Inbox::readMessages() {

@@ -30,15 +30,16 @@ public:
   explicit WorkerProcess(pid_t id) : id(id) {}
   WorkerProcess(const WorkerProcess &) = delete;
   WorkerProcess &operator=(const WorkerProcess &) = delete;
-  ~WorkerProcess() { wait(/*kill=*/!isLeaving); }
+  ~WorkerProcess();
 
-  /// Nothing that it does from now on matters.
+  /// Nothing that it does from now on matters; it ends by itself.
   void leave() { isLeaving = true; }
   /// \returns how it ended, as waitpid() says.
   int wait(bool kill);
 
 private:
   void stop();
+  bool endsWithin(int milliseconds) const;
 
   pid_t id;
   int status = 0;

@@ -77,13 +77,16 @@ mlir::TimingScope capi::reportProgress() {
     return {};
   static ProgressManager manager([](llvm::StringRef phase, double fraction) {
     // A message wakes who waits for it. They look as often as that by
-    // themselves.
+    // themselves; but what comes behind the last of a burst may take long.
     static std::string said;
+    static double told = 0;
     static Clock::time_point next;
+    constexpr double kNoticeable = 0.02;
     Clock::time_point now = Clock::now();
-    if (said == phase && now < next)
+    if (said == phase && fraction - told < kNoticeable && now < next)
       return;
     said = phase.str();
+    told = fraction;
     next = now + std::chrono::milliseconds(kPollMilliseconds);
     Writer writer;
     writer(fraction, phase.str());
@@ -278,6 +281,8 @@ static int runWorker() {
     return ExitUsage;
   Tiers tiers;
   bool hasTiers = !request.cache.empty() && tiers.separate();
+  // Not before: a process that only waits has no use for them.
+  useHugePages();
   Reply reply;
   callWithStack([&] {
     if (hasTiers)
@@ -307,6 +312,7 @@ static int runLater() {
     _exit(ExitOk);
   leaveCaller();
   isInWorker = true;
+  useHugePages();
   bool isBusy;
   std::unique_ptr<BackgroundWork> work(
       loopc_background_begin(&request, /*waits=*/true, &isBusy));
@@ -387,12 +393,12 @@ extern "C" int loopc_command(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   std::signal(SIGQUIT, onQuit);
   ignored.reset();
-  useHugePages();
   // A file that becomes too large is an error of writing it.
   std::signal(SIGXFSZ, SIG_IGN);
   if (argc > 1 && llvm::StringRef(argv[1]) == "--compile-worker")
     return runWorker();
   if (argc > 1 && llvm::StringRef(argv[1]) == "--compile-later")
     return runLater();
+  useHugePages();
   return runCommand(argc, argv);
 }

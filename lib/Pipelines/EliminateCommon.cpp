@@ -12,7 +12,8 @@
 // made of what they yield. Equal operations have equal numbers: a number says
 // how a value is computed, down to arguments of blocks, and not where.
 // Operations of linalg seldom have equal operands, but for those that are
-// equal: where they have not, there are no numbers, which take half as long again.
+// equal: where they have not, there are no numbers, which take half as long
+// again.
 //
 // Ports of loops are made one before, as what is computed of them is equal
 // then.
@@ -142,7 +143,8 @@ private:
 
   /// How many operations CSE might compare with one, about: branches, of which
   /// many may turn out to be on one condition, and operations of linalg on the
-  /// same operands.
+  /// same inputs. What they write to is not asked: it is an empty tensor most
+  /// often, one for each operation until CSE has made one of these.
   static unsigned countAlike(Operation *root) {
     unsigned branches = 0, most = 0;
     llvm::DenseMap<uint64_t, unsigned> alike;
@@ -153,10 +155,16 @@ private:
         ++branches;
         return;
       }
-      auto operands = static_cast<uint64_t>(size_t(
-          llvm::hash_combine_range(op->operand_begin(), op->operand_end())));
+      // Of one value and type they are equal.
+      if (isa<linalg::FillOp>(op))
+        return;
+      SmallVector<Value> inputs =
+          cast<DestinationStyleOpInterface>(op).getDpsInputs();
+      auto code = static_cast<uint64_t>(size_t(
+          llvm::hash_combine(llvm::hash_combine_range(inputs),
+                             llvm::hash_combine_range(op->getResultTypes()))));
       // The last bits are kept from a map's own keys.
-      most = std::max(most, ++alike[operands >> 2]);
+      most = std::max(most, ++alike[code >> 2]);
     });
     return branches + most;
   }

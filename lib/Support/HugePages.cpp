@@ -33,9 +33,19 @@ static constexpr uint64_t kHugePage = 2 << 20;
 /// the size grow by itself, but not if anything else is set.
 static constexpr int kLargeBlock = 4 << 20;
 
+/// By so much it grows then. Where the system promises no more memory than it
+/// has (vm.overcommit_memory=2), it could not grow by as much again.
+static constexpr int kGrowth = 16 << 20;
+
 static bool isLimited(__rlimit_resource resource) {
   rlimit limit;
   return getrlimit(resource, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// What glibc would come to by itself, as it no longer does after a mallopt().
+static bool keepUsualPages() {
+  mallopt(M_TRIM_THRESHOLD, 2 * kLargeBlock);
+  return false;
 }
 
 bool loopc::useHugePages() {
@@ -50,11 +60,12 @@ bool loopc::useHugePages() {
   auto begin = reinterpret_cast<uintptr_t>(block);
   auto end = reinterpret_cast<uintptr_t>(sbrk(0));
   free(block);
-  if (begin >= end || end - begin > 2u * kReserved)
-    return false;
+  mallopt(M_TOP_PAD, kGrowth);
+  if (!block || begin >= end || end - begin > 2u * kReserved)
+    return keepUsualPages();
   uintptr_t first = llvm::alignTo(begin + kSmallBlock, kHugePage);
   if (madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE) != 0)
-    return false;
+    return keepUsualPages();
   // In front of the first huge page each small one would be a fault of its own.
   // What is not written to takes no memory.
   static void *volatile unused = nullptr;

@@ -248,7 +248,7 @@ std::shared_ptr<MachineStore> loopc::createMachineStore() {
   return std::make_shared<MachineStore>();
 }
 
-MachineStore::Free MachineStore::take(Kind kind) {
+MachineStore::Free MachineStore::take(const Kind &kind) {
   std::scoped_lock lock(mutex);
   auto found = machines.find(kind);
   if (found == machines.end() || found->second.empty())
@@ -258,7 +258,7 @@ MachineStore::Free MachineStore::take(Kind kind) {
   return machine;
 }
 
-void MachineStore::give(Kind kind, Free machine) {
+void MachineStore::give(const Kind &kind, Free machine) {
   std::scoped_lock lock(mutex);
   machines[kind].push_back(std::move(machine));
 }
@@ -316,7 +316,9 @@ describeMachine(const TargetOptions &options, Location loc,
 FailureOr<Machine> loopc::createMachine(const TargetOptions &options,
                                         Location loc,
                                         bool keepsInlineAssembly) {
-  MachineStore::Kind kind(options.getCodeLevel(), keepsInlineAssembly);
+  MachineStore::Kind kind(options.triple, options.cpu, options.features,
+                          options.fpContract, options.getCodeLevel(),
+                          keepsInlineAssembly);
   MachineStore::Free free;
   if (options.machines)
     free = options.machines->take(kind);

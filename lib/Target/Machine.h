@@ -18,7 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace loopc {
@@ -31,21 +31,23 @@ struct Machine {
   std::string requiredFeatures;
 };
 
-/// Machines of one target that nobody uses at the moment: to describe a CPU
+/// Machines that nobody uses at the moment: to describe a CPU
 /// takes LLVM a millisecond, and to describe its instructions another one with
 /// the first function.
 class MachineStore {
 public:
-  /// The level, and whether inline assembly is kept.
-  using Kind = std::pair<unsigned, bool>;
+  /// The triple, the CPU and features as they were asked for, whether products
+  /// and sums are contracted, the level, and whether inline assembly is kept.
+  using Kind =
+      std::tuple<std::string, std::string, std::string, bool, unsigned, bool>;
   struct Free {
     std::unique_ptr<llvm::TargetMachine> llvm;
     std::string requiredFeatures;
   };
 
   /// One of `kind`; nothing in it where there is none.
-  Free take(Kind kind);
-  void give(Kind kind, Free machine);
+  Free take(const Kind &kind);
+  void give(const Kind &kind, Free machine);
 
 private:
   std::mutex mutex; ///< threads take and give

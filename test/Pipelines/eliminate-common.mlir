@@ -64,13 +64,15 @@ func.func @loops(%n: index, %x: index) -> (index, index, index) {
   return %r0, %r1, %r2 : index, index, index
 }
 
-// Operations of linalg have numbers where many of them have the same operands:
+// Operations of linalg have numbers where many of them have the same inputs:
 // others are not compared. Counted is what CSE has left.
 
 // NUMBERS: 2 operations numbered
 // NUMBERS: 2 operations numbered
 // NUMBERS: 0 operations numbered
 // NUMBERS: 2 operations numbered
+// NUMBERS: 3 operations numbered
+// NUMBERS: 0 operations numbered
 
 // CHECK-LABEL: func.func @chain(
 func.func @chain(%x: tensor<8xf32>, %e: tensor<8xf32>) -> tensor<8xf32> {
@@ -89,4 +91,48 @@ func.func @same_operands(%x: tensor<8xf32>, %e: tensor<8xf32>) -> (tensor<8xf32>
   %b = linalg.abs ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
   %c = linalg.exp ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) -> tensor<8xf32>
   return %a, %b, %c : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// Each writes to a tensor of its own, which CSE makes one of.
+
+// CHECK-LABEL: func.func @own_tensors(
+// CHECK: tensor.empty
+// CHECK-NOT: tensor.empty
+// CHECK: return
+func.func @own_tensors(%x: tensor<8xf32>, %a: f32, %b: f32, %c: f32) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %e0 = tensor.empty() : tensor<8xf32>
+  %r0 = linalg.map ins(%x : tensor<8xf32>) outs(%e0 : tensor<8xf32>)
+    (%in: f32, %init: f32) {
+      %y = arith.mulf %in, %a : f32
+      linalg.yield %y : f32
+    }
+  %e1 = tensor.empty() : tensor<8xf32>
+  %r1 = linalg.map ins(%x : tensor<8xf32>) outs(%e1 : tensor<8xf32>)
+    (%in: f32, %init: f32) {
+      %y = arith.mulf %in, %b : f32
+      linalg.yield %y : f32
+    }
+  %e2 = tensor.empty() : tensor<8xf32>
+  %r2 = linalg.map ins(%x : tensor<8xf32>) outs(%e2 : tensor<8xf32>)
+    (%in: f32, %init: f32) {
+      %y = arith.mulf %in, %c : f32
+      linalg.yield %y : f32
+    }
+  return %r0, %r1, %r2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// Fills of one value and type are equal, and need no numbers.
+
+// CHECK-LABEL: func.func @fills(
+// CHECK: linalg.fill
+// CHECK-NOT: linalg.fill
+// CHECK: return
+func.func @fills(%a: f32) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %e0 = tensor.empty() : tensor<8xf32>
+  %r0 = linalg.fill ins(%a : f32) outs(%e0 : tensor<8xf32>) -> tensor<8xf32>
+  %e1 = tensor.empty() : tensor<8xf32>
+  %r1 = linalg.fill ins(%a : f32) outs(%e1 : tensor<8xf32>) -> tensor<8xf32>
+  %e2 = tensor.empty() : tensor<8xf32>
+  %r2 = linalg.fill ins(%a : f32) outs(%e2 : tensor<8xf32>) -> tensor<8xf32>
+  return %r0, %r1, %r2 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }

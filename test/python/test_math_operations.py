@@ -190,6 +190,23 @@ def test_integers(element, shape, tmp_path):
             np.testing.assert_array_equal(actual, function(*values), err_msg=name)
 
 
+@pytest.mark.parametrize("exponent", [-128, -3, -2, -1, 0, 1, 2, 5, 127])
+@pytest.mark.parametrize("element", INTEGERS)
+def test_power_of_a_constant_exponent(element, exponent, tmp_path):
+    base = np.array([-3, -2, -1, 0, 1, 2, 3, 11], INTEGERS[element])
+    kind = f"tensor<8x{element}>"
+    path = tmp_path / "power.mlir"
+    path.write_text(
+        'module attributes {loopc.model = "power"} {\n'
+        f'  func.func @main(%x: {kind} {{loopc.name = "x"}}) -> ({kind} {{loopc.name = "y"}}) {{\n'
+        f"    %n = arith.constant dense<{exponent}> : {kind}\n"
+        f"    %y = math.ipowi %x, %n : {kind}\n    return %y : {kind}\n  }}\n}}\n"
+    )
+    found = loopc.InferenceSession(str(path)).run(None, {"x": base})[0]
+    exponents = np.full(8, exponent, base.dtype)
+    np.testing.assert_array_equal(found, _exactly(_power)(base, exponents))
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("shape", [(3, 4, 5), ("?", 4, "?")], ids=["static", "open"])
 def test_softmax(shape, axis, tmp_path):

@@ -9,13 +9,17 @@
 #include "CAPI/Cache.h"
 #include "CAPI/Key.h"
 #include "CAPI/Protocol.h"
+#include "CAPI/Worker.h"
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace loopc::capi;
 
@@ -206,6 +210,20 @@ TEST(CacheLimit, Units) {
     EXPECT_EQ(Cache::getLimit(), bytes) << text;
   }
   unsetenv("LOOPC_CACHE_SIZE");
+}
+
+// One that has answered ends by itself, but not for as long as it is stopped.
+TEST(Worker, StoppedOneIsNotWaitedFor) {
+  pid_t id = fork();
+  ASSERT_GE(id, 0);
+  if (id == 0) {
+    alarm(30);
+    raise(SIGSTOP);
+    _exit(0);
+  }
+  ASSERT_EQ(waitpid(id, nullptr, WUNTRACED), id);
+  { WorkerProcess(id).leave(); }
+  EXPECT_NE(kill(id, 0), 0);
 }
 
 } // namespace

@@ -75,6 +75,22 @@ TEST_F(CostTest, VectorisesLoopsOfScalars) {
   EXPECT_EQ(estimate(loop("i", "1000", body), kCpuWork).known, 11000);
 }
 
+// Where the step is no more than a number, there may be any number of trips;
+// where it is no less, there are no more than of that step.
+TEST_F(CostTest, CountsTripsOfLimitedSteps) {
+  auto stepsOf = [&](StringRef limit) {
+    return loop("i", "1000",
+                "%s = arith." + limit.str() +
+                    " %4, %i : index\n"
+                    "scf.for %k = %0 to %1000 step %s {\n" +
+                    kBody + "}\n");
+  };
+  WorkRules rules;
+  rules.guessedTrips = 300;
+  EXPECT_EQ(estimate(stepsOf("minsi"), rules).known, 1000 * (1 + 900));
+  EXPECT_EQ(estimate(stepsOf("maxsi"), rules).known, 1000 * (1 + 750));
+}
+
 TEST_F(CostTest, CountsJumpsOnDevices) {
   EXPECT_EQ(estimate(loop("i", "1000", kBody), kGpuThreadWork).known, 5000);
 }

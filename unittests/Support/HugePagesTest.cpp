@@ -14,6 +14,8 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <unistd.h>
+#include <vector>
 
 using namespace loopc;
 
@@ -53,4 +55,19 @@ TEST(HugePages, FirstBlocksAreInWholeOnes) {
   uintptr_t page = reinterpret_cast<uintptr_t>(block.get()) & -kHugePage;
   EXPECT_NE(flagsOf(reinterpret_cast<void *>(page)).find(" hg "),
             std::string::npos);
+}
+
+// Where the system promises no more memory than it has, as much as at first may
+// not be there again.
+TEST(HugePages, HeapGrowsByLittleLater) {
+  if (!useHugePages())
+    GTEST_SKIP() << "a sanitizer's malloc, or a limit of the address space";
+  constexpr size_t kBlock = 2 << 20;
+  std::vector<std::unique_ptr<char[]>> blocks;
+  auto *end = static_cast<char *>(sbrk(0));
+  while (sbrk(0) == end && blocks.size() < 512)
+    blocks.emplace_back(new char[kBlock]);
+  ptrdiff_t growth = static_cast<char *>(sbrk(0)) - end;
+  EXPECT_GT(growth, 0);
+  EXPECT_LT(growth, 64 << 20);
 }

@@ -116,6 +116,33 @@ TEST_F(MachineTest, MachinesGoBackToTheirStore) {
   EXPECT_EQ(again->requiredFeatures, create({})->requiredFeatures);
 }
 
+// So have targets, and CPUs that are asked for by other names or features.
+TEST_F(MachineTest, MachinesOfAnotherTargetAreOthers) {
+  TargetOptions options;
+  options.machines = createMachineStore();
+  options.triple = "x86_64-linux-gnu";
+  options.cpu = "haswell";
+  auto featuresOf = [&](const TargetOptions &asked) {
+    auto machine = create(asked);
+    return succeeded(machine) ? machine->requiredFeatures : "nothing";
+  };
+  std::string ofHaswell = featuresOf(options);
+  TargetOptions other = options;
+  other.cpu = "x86-64";
+  EXPECT_NE(featuresOf(other), ofHaswell);
+  other = options;
+  other.features = "-avx2";
+  EXPECT_NE(featuresOf(other), ofHaswell);
+  other = options;
+  other.fpContract = true;
+  EXPECT_EQ(create(other)->llvm->Options.AllowFPOpFusion,
+            llvm::FPOpFusion::Fast);
+  other.triple = "aarch64-linux-gnu";
+  other.cpu = "generic";
+  EXPECT_TRUE(create(other)->llvm->getTargetTriple().isAArch64());
+  EXPECT_EQ(featuresOf(options), ofHaswell);
+}
+
 // Levels of optimisation have machines of their own.
 TEST_F(MachineTest, MachinesOfAnotherLevelAreOthers) {
   TargetOptions options;

@@ -100,7 +100,7 @@ def EliminateCommon : Pass<"loopc-eliminate-common"> {
   let options = [Option<"minBranches", "min-branches", "unsigned",
                         /*default=*/"256",
                         "operations with regions and results (of linalg: on the "
-                        "same operands) that are worth numbers">,
+                        "same inputs) that are worth numbers">,
                  Option<"reportWork", "report-work", "bool", "false",
                         "say how many operations were compared to make ports "
                         "of loops one, and how many had numbers">];

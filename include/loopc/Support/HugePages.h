@@ -17,9 +17,9 @@
 namespace loopc {
 
 /// Lets the main thread's heap grow in huge pages where the system has them:
-/// for programs whose heap is loopc's alone. \returns false, and changes
-/// nothing, with another C library than glibc, another malloc, or a limit of
-/// the address space.
+/// for programs whose heap is loopc's alone. \returns false, and leaves the
+/// heap as it is, with another C library than glibc, another malloc, or a limit
+/// of the address space; or where the heap cannot grow by as much.
 bool useHugePages();
 
 } // namespace loopc

@@ -75,8 +75,8 @@ struct TargetOptions {
   bool bindsOperators = false;
 
   /// Where machines that are not used any more wait for the next one that wants
-  /// such; none: each is made anew. Of these options only optLevel and
-  /// quickCode may differ between those that share one.
+  /// such; none: each is made anew. Those of other targets, or of other levels,
+  /// are told apart there.
   std::shared_ptr<MachineStore> machines;
 
   /// The level of what LLVM does.

@@ -308,3 +308,25 @@ func.func @integer_power(%x: vector<4xi16>, %n: vector<4xi16>) -> vector<4xi16> 
   %r = math.ipowi %x, %n : vector<4xi16>
   return %r : vector<4xi16>
 }
+
+// Of an exponent that is known no more than its bits.
+// CHECK-LABEL: func @integer_power_five(
+// CHECK: %[[BITS:.*]] = arith.constant 3 : index
+// CHECK: scf.for %{{.*}} to %[[BITS]]
+// CHECK-NOT: math.ipowi
+func.func @integer_power_five(%x: vector<4xi16>) -> vector<4xi16> {
+  %n = arith.constant dense<5> : vector<4xi16>
+  %r = math.ipowi %x, %n : vector<4xi16>
+  return %r : vector<4xi16>
+}
+
+// A negative one has all.
+// CHECK-LABEL: func @integer_power_inverse(
+// CHECK: %[[BITS:.*]] = arith.constant 32 : index
+// CHECK: scf.for %{{.*}} to %[[BITS]]
+// CHECK-NOT: math.ipowi
+func.func @integer_power_inverse(%x: i32) -> i32 {
+  %n = arith.constant -1 : i32
+  %r = math.ipowi %x, %n : i32
+  return %r : i32
+}

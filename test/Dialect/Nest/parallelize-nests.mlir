@@ -553,3 +553,36 @@ func.func @versions(%run: !rt.run, %few: i1, %m: memref<56x65536xf32>) {
   } {loopc.parallel}
   return
 }
+
+// -----
+
+// Steps that are the greater of two numbers: no more trips than of the one that
+// is known before, if that can be a step.
+// CHECK-LABEL: func.func @steps_of_greater(
+// CHECK: call @steps_of_greater_shared(
+// CHECK: func.func private @steps_of_greater_shared(%{{[^,]*}}, %{{[^,]*}}, %[[N:[^:]*]]: index
+// CHECK: %[[STEP:.*]] = arith.maxsi %[[N]], %c1
+// CHECK: %[[INTEGER:.*]] = arith.index_cast %[[STEP]]
+// CHECK: %[[BY:.*]] = arith.sitofp %[[INTEGER]]
+// CHECK: arith.divf %{{.*}}, %[[BY]]
+func.func @steps_of_greater(%run: !rt.run, %n: index, %x: memref<16xf32>, %m: memref<64xf32>) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %c4096 = arith.constant 4096 : index
+  %ok = arith.constant 0 : i32
+  scf.for %i = %c0 to %c64 step %c1 {
+    %step = arith.maxsi %n, %i : index
+    %one = arith.maxsi %step, %c1 : index
+    scf.for %k = %c0 to %c4096 step %one {
+      scf.for %e = %c0 to %c16 step %c1 {
+        %a = memref.load %x[%e] : memref<16xf32>
+        %s = memref.load %m[%i] : memref<64xf32>
+        %t = arith.addf %s, %a : f32
+        memref.store %t, %m[%i] : memref<64xf32>
+      }
+    }
+  } {loopc.parallel}
+  return %ok : i32
+}

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace loopc;
@@ -56,6 +57,9 @@ private:
     Type type = base.getType(), element = getElementTypeOrSelf(type);
     int64_t width = element.isIndex() ? IndexType::kInternalStorageBitWidth
                                       : element.getIntOrFloatBitWidth();
+    // Behind the highest bit of a known exponent nothing is multiplied.
+    if (APInt known; matchPattern(exponent, m_ConstantInt(&known)))
+      width = known.getActiveBits();
     Value zero = number(b, type, 0), one = number(b, type, 1);
     Value begin = arith::ConstantIndexOp::create(b, 0),
           end = arith::ConstantIndexOp::create(b, width),

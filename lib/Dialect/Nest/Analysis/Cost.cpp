@@ -157,7 +157,7 @@ std::optional<double> WorkEstimate::countTrips(scf::ForOp loop) const {
   }
   Value lower = findKnownBound(loop.getLowerBound(), /*isUpper=*/false),
         upper = findKnownBound(loop.getUpperBound(), /*isUpper=*/true),
-        step = findKnownBound(loop.getStep(), /*isUpper=*/true);
+        step = findKnownBound(loop.getStep(), /*isUpper=*/false);
   if (!lower || !upper || !step)
     return rules.guessedTrips > 0 ? std::optional(rules.guessedTrips)
                                   : std::nullopt;

@@ -81,7 +81,7 @@ static bool mayReachMemory(Operation *op) {
 static constexpr unsigned kMaxSearches = 16;
 
 /// A number that is the same for operations of the same names and types.
-static uint64_t hashKind(Operation *op) {
+static uint64_t hashNamesAndTypes(Operation *op) {
   llvm::hash_code kind(0);
   op->walk([&](Operation *nested) {
     kind =
@@ -101,7 +101,7 @@ public:
                 ArrayRef<unsigned> alive, unsigned size)
       : ops(ops), counts(counts), alive(alive), size(size) {
     for (Operation *op : ops)
-      kinds.push_back(hashKind(op));
+      kinds.push_back(hashNamesAndTypes(op));
   }
 
   ArrayRef<ArrayRef<Operation *>> find() {
@@ -250,7 +250,10 @@ void SectionFinder::add(size_t begin, size_t end) {
 /// Sections of layers, where these repeat, and of what is beside them.
 void SectionFinder::split(size_t begin, size_t end) {
   std::optional<Repeat> repeat;
-  if (numSearches++ < kMaxSearches)
+  // Two sections of layers are the least to be found.
+  bool isLarge =
+      llvm::sum_of(counts.slice(begin, end - begin), uint64_t(0)) >= 2 * size;
+  if (isLarge && numSearches++ < kMaxSearches)
     repeat = findRepeat(kinds, counts, begin, end);
   if (!repeat)
     return cut(begin, end, /*isLayer=*/false);

@@ -59,8 +59,14 @@ private:
     size = mlir::arith::SelectOp::create(b, isThere, size, zero);
     if (mlir::isConstantIntValue(loop.getStep(), 1))
       return toFloat(size);
-    return mlir::arith::DivFOp::create(
-        b, toFloat(size), toFloat(lookup(loop.getStep(), /*isUpper=*/true)));
+    mlir::Value known = estimate.findKnownBound(loop.getStep(), false);
+    mlir::Value step = mapping.lookup(known);
+    // Of the greater of two numbers this one may be none that a step can be.
+    if (known != loop.getStep())
+      step = b.createOrFold<mlir::arith::MaxSIOp>(
+          step, mlir::arith::ConstantOp::create(
+                    b, b.getIntegerAttr(step.getType(), 1)));
+    return mlir::arith::DivFOp::create(b, toFloat(size), toFloat(step));
   }
 
   mlir::Value toFloat(mlir::Value index) {

@@ -96,8 +96,8 @@ public:
   Work of(mlir::Region &region) const;
   /// What an iteration of `loop` takes.
   Work ofIteration(mlir::scf::ForOp loop) const;
-  /// The bound of a loop, or what its upper one is at most and its lower one at
-  /// least, where that is known when `nest` begins; else null.
+  /// The bound of a loop, or what its upper one is at most, and its lower one
+  /// and its step at least, where that is known when `nest` begins; else null.
   mlir::Value findKnownBound(mlir::Value bound, bool isUpper) const;
 
 private:
