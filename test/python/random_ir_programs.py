@@ -109,7 +109,8 @@ class _Branch:
 
         def make() -> tuple[int, Frame]:
             taken = 0 if self.flag.at(frame).item() else 1
-            return taken, Frame({p: partial(v.at, frame) for v, p in self.ports[taken].items()})
+            given = {p: partial(v.at, frame) for v, p in self.ports[taken].items()}
+            return taken, Frame(given, frame.empty)
 
         found: tuple[int, Frame] = frame.once(self, make)
         return found
@@ -177,7 +178,8 @@ class _Loop:
         whole = value.at(frame)
         places = self._places(whole.shape[how.axis], how)
         if at >= len(places):
-            raise ExpectedError(NO_SLICE)
+            rest = whole.shape[: how.axis] + whole.shape[how.axis + 1 :]
+            raise (MissingElementsError if 0 in rest else ExpectedError)(NO_SLICE)
         return np.take(whole, places[at], how.axis)
 
     def _limit(self, frame: Frame) -> tuple[int, bool]:
@@ -203,7 +205,7 @@ class _Loop:
             if at == MOST_TRIPS:
                 raise TooLongError
             parts = {p: partial(self._part, v, how, frame, at) for p, v, how in self.sliced}
-            body = Frame({**given, **parts})
+            body = Frame({**given, **parts}, frame.empty)
             if self.counter:
                 number = np.full(self.counter.shape, at, self.counter.dtype)
                 body.given[self.counter] = partial(np.copy, number)
@@ -217,8 +219,14 @@ class _Loop:
         return found
 
     def last(self, frame: Frame, out: int) -> Array:
-        bodies = self.iterations(frame)
         inits = [init for _, init, k in self.carried if k == out]
+        try:
+            bodies = self.iterations(frame)
+        except ExpectedError as error:
+            if any(self._stays(p, init, k) for p, init, k in self.carried if k == out):
+                # Nobody asks how often it is carried.
+                raise MissingElementsError(error.reason) from error
+            raise
         if bodies:
             return self.results[out].at(bodies[-1])
         if len(inits) > 1:
@@ -229,6 +237,11 @@ class _Loop:
         if value.shape and (self.is_hidden or any(isinstance(e, str) for e in value.shape)):
             raise UnclearError
         return np.full(value.shape, "" if value.dtype.kind == "U" else 0, value.dtype)
+
+    def _stays(self, state: Value, init: Value, result: int) -> bool:
+        """Whether a state is its init in every iteration."""
+        value = self.results[result]
+        return value is state or any(value is p and outer is init for p, outer in self.fixed)
 
     def collected(self, frame: Frame, out: _Out, axis: int) -> Array:
         assert out.how
@@ -263,7 +276,9 @@ def _verdict(faults: Sequence[NoValueError]) -> str:
     """Of what an output or a variable that is assigned needs: an error that is due comes."""
     if any(isinstance(one, TooLongError) for one in faults):
         return "too long"
-    if any(isinstance(o, ExpectedError) and not isinstance(o, MissingElementsError) for o in faults):
+    if any(
+        isinstance(o, ExpectedError) and not isinstance(o, MissingElementsError) for o in faults
+    ):
         return "same error"
     if any(isinstance(one, UnclearError) for one in faults):
         return "unclear"
@@ -342,7 +357,9 @@ class IrProgram(Steps):
         """What comes out of a run, or why nothing does; the next run's variables are others."""
         given = {value: partial(np.asarray, feeds[f"x{k}"])
                  for k, (value, _) in enumerate(self.inputs)}  # fmt: skip
-        frame = Frame(given)
+        empty = {extent for k, (value, _) in enumerate(self.inputs)
+                 for extent, n in zip(value.shape, feeds[f"x{k}"].shape, strict=True) if n == 0}  # fmt: skip
+        frame = Frame(given, {0, *empty})
         assigned = {made: after for _, made, after in self.variables if after}
         with np.errstate(all="ignore"):
             errors = self.body.errors(frame)

@@ -15,7 +15,7 @@ no fractions but halves, so that nothing is rounded. A new layer is a method and
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,8 +55,12 @@ OUT_OF_RANGE = r"index -?\d+ is out of range for an axis of extent \d+"
 class Frame:
     """An iteration or a branch while it is computed: what its Parameters are, once one is read."""
 
-    def __init__(self, given: Mapping[Value, Callable[[], Array]]) -> None:
+    def __init__(
+        self, given: Mapping[Value, Callable[[], Array]], empty: Collection[Extent] = (0,)
+    ) -> None:
         self.given = dict(given)
+        #: The extents that are 0.
+        self.empty = empty
         self.memo: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
@@ -89,7 +93,7 @@ class Value:
         try:
             return self._made(frame)
         except ExpectedError as error:
-            if 0 in self.shape:
+            if any(extent in frame.empty for extent in self.shape):
                 # It has no elements, and so it reads none.
                 raise MissingElementsError(error.reason) from error
             raise
