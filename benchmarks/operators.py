@@ -320,17 +320,21 @@ def difference(got: Any, want: Any) -> float:
 
 
 def timings(runs: tuple[Callable[[], Any], ...], seconds: float, threads: int) -> list[float]:
-    """Seconds of each of the runs, which take turns."""
+    """Seconds of each of the runs, which take turns, and run for `seconds` each, rests apart."""
     clock = time.thread_time if threads == 1 else time.perf_counter
+    # A turn after a rest is long enough for few rests.
+    least = seconds / 10 if threads > 1 else 0.0
     times: list[list[float]] = [[] for _ in runs]
-    end = time.perf_counter() + seconds * len(runs)
-    while time.perf_counter() < end or len(times[0]) < 10:
-        for run, found in zip(runs, times, strict=True):
+    spent = [0.0 for _ in runs]
+    while min(spent) < seconds or len(times[0]) < 10:
+        for k, run in enumerate(runs):
             rest(threads)
-            for _ in range(5):
+            start, first = time.perf_counter(), len(times[k])
+            while len(times[k]) < first + 5 or time.perf_counter() - start < least:
                 begin = clock()
                 run()
-                found.append(clock() - begin)
+                times[k].append(clock() - begin)
+            spent[k] += time.perf_counter() - start
     pick = statistics.median if threads == 1 else lambda found: sorted(found)[len(found) // 10]
     return [pick(found) for found in times]
 

@@ -53,7 +53,7 @@ class Verdict:
 #: Errors that stand for themselves: all operators that are not there are told at once.
 TOGETHER = {"LC0205", "LC0300", "LC0301", "LC0302", "LC0501", "LC0502"}
 #: Text that only who knows MLIR, LLVM or C++ understands, or that says nothing.
-_INTERNAL = re.compile(
+INTERNAL = re.compile(
     r"failed to legalize|unrealized_conversion|result of pass|[Aa]ssertion|std::|basic_string"
     r"|bad_alloc|PLEASE submit|'(?:memref|linalg|llvm|bufferization|tensor|arith|vector|gpu|affine"
     r"|cf|func|builtin)\.|does not dominate|operand #|LC0100|0x[0-9a-f]{8}"
@@ -69,7 +69,7 @@ def unclear(location: str, code: str, message: str) -> str:
         return "it has no code"
     if not location:
         return "it has no place"
-    if found := _INTERNAL.search(f"{code}: {message}"):
+    if found := INTERNAL.search(f"{code}: {message}"):
         return f"it is the compiler's own: '{found[0]}'"
     if len(message) > 4000:
         return f"it has {len(message)} characters"

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from loopc import network as trt
 from network_layers import Array, Layers, Trips, Value, loops_of
+from random_errors import ExpectedError, MissingElementsError, TooLongError
 
 MOST_TRIPS = 60
 LESS, GREATER, AND = (
@@ -25,21 +26,6 @@ LESS, GREATER, AND = (
     trt.ElementWiseOperation.GREATER,
     trt.ElementWiseOperation.AND,
 )
-
-
-class ExpectedError(Exception):
-    """The run ends with an error."""
-
-
-class MissingElementsError(ExpectedError):
-    """Of slices that are missing, or of a value of which the extents are read.
-
-    A value of which no elements are read need not be computed, and its error goes with it.
-    """
-
-
-class TooLongError(Exception):
-    """A loop of the network has more trips than it is worth."""
 
 
 class RandomLoop:

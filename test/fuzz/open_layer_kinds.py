@@ -27,11 +27,11 @@ from open_layers import (
     Gather,
     OpenLayers,
     Sample,
-    UnclearError,
     need,
     reduced,
     sliced,
 )
+from random_errors import UnclearError
 
 Matrix = trt.MatrixOperation
 

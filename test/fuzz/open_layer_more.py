@@ -17,7 +17,8 @@ import numpy as np
 from loopc import network as trt
 from network_layers import Array, Value
 from open_layer_kinds import LayerKinds, product
-from open_layers import EW, INTEGERS, Extent, UnclearError, need
+from open_layers import EW, INTEGERS, Extent, need
+from random_errors import UnclearError
 
 Matrix = trt.MatrixOperation
 

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 from loopc import network as trt
 from network_layers import BINARY, COMPARE, LOGIC, Array, Trips, Value, loops_of
-from network_programs import ExpectedError, MissingElementsError, TooLongError
+from random_errors import ExpectedError, MissingElementsError, TooLongError
 
 EW, Unary, Reduce = trt.ElementWiseOperation, trt.UnaryOperation, trt.ReduceOperation
 Sample, Gather, Act = trt.SampleMode, trt.GatherMode, trt.ActivationType
@@ -51,10 +51,6 @@ REDUCE: dict[trt.ReduceOperation, Callable[..., Any]] = {
     Reduce.MIN: np.min,
     Reduce.PROD: np.prod,
 }
-
-
-class UnclearError(Exception):
-    """Nothing says what it means."""
 
 
 def need(holds: object) -> None:

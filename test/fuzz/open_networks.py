@@ -34,16 +34,10 @@ import loopc
 import numpy as np
 from loopc import network as trt
 from network_layers import Array, Trips, Value, loops_of
-from network_programs import (
-    AND,
-    LESS,
-    ExpectedError,
-    MissingElementsError,
-    RandomLoop,
-    TooLongError,
-)
+from network_programs import AND, LESS, RandomLoop
 from open_layer_more import MoreKinds
-from open_layers import EW, INTEGERS, TYPES, UnclearError, numbers
+from open_layers import EW, INTEGERS, TYPES, numbers
+from random_errors import ExpectedError, MissingElementsError, TooLongError, UnclearError
 
 GOOD = ("same", "same error", "eager error", "no trip", "too long", "unclear", "unread error")
 EXTENTS = (0, 1, 1, 2, 3, 4, 5)

@@ -31,7 +31,8 @@ import loopc
 import numpy as np
 from mlir_loops import difference
 from network_layers import Array
-from network_programs import ExpectedError, RandomNetwork, TooLongError
+from network_programs import RandomNetwork
+from random_errors import ExpectedError, TooLongError
 
 GOOD = ("same", "same error", "eager error", "no trip", "too long")
 

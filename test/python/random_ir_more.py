@@ -24,10 +24,13 @@ KINDS = (np.int8, np.uint8, np.int16, np.uint16, np.uint32, np.uint64, np.int32,
 #: Of two operands; what divides or wraps around is left to other layers.
 BINARY = ("add", "multiply", "maximum", "minimum", "equal", "not_equal", "less", "greater",
           "less_equal", "greater_equal", "mod", "floor_mod", "divide")  # fmt: skip
-
-
-def _typed(draw: Draw, dtype: Any, shape: Any) -> Array:
-    return values(draw, dtype, shape)
+WIDER = tuple(kind for kind in KINDS if np.dtype(kind).itemsize > 2)
+#: The opset of each reduction, and its types.
+REDUCTIONS = {
+    "reduce_sum": (1, KINDS), "reduce_max": (1, KINDS), "reduce_min": (1, KINDS),
+    "reduce_mean": (1, WIDER), "reduce_prod": (1, WIDER), "reduce_l1": (4, WIDER),
+    "reduce_l2": (4, WIDER),
+}  # fmt: skip
 
 
 def typed_binary(draw: Draw) -> Layer:
@@ -40,7 +43,7 @@ def typed_binary(draw: Draw) -> Layer:
     divides = name in ("mod", "floor_mod", "divide")
 
     def make() -> list[Array]:
-        a, b = _typed(draw, dtype, shape), _typed(draw, dtype, other)
+        a, b = values(draw, dtype, shape), values(draw, dtype, other)
         if divides:
             a, b = np.abs(a), np.asarray(np.where(b <= 0, dtype(2), np.abs(b)), dtype)
         return [a, b]
@@ -49,14 +52,13 @@ def typed_binary(draw: Draw) -> Layer:
 
 
 def typed_reduction(draw: Draw) -> Layer:
-    name = draw.choice(("reduce_sum", "reduce_max", "reduce_min", "reduce_mean", "reduce_prod",
-                        "reduce_l1", "reduce_l2"))  # fmt: skip
-    dtype = draw.choice([k for k in KINDS if np.dtype(k).itemsize > 2 or "m" in name[-3:]])
+    name = draw.choice(list(REDUCTIONS))
+    since, kinds = REDUCTIONS[name]
+    dtype = draw.choice(kinds)
     shape = positive(draw, 1, 4)
     axes, keep = some_axes(draw, len(shape)), draw.random() < 0.5
-    opset = OPSETS[4 if name[-2] == "l" else 1]
     return Layer(sets_of(draw, lambda: [np.abs(values(draw, dtype, shape))]),
-                 lambda x: getattr(opset, name)(x, const(axes), keep),
+                 lambda x: getattr(OPSETS[since], name)(x, const(axes), keep),
                  name=f"{name} {np.dtype(dtype)}", tolerance=1e-4)  # fmt: skip
 
 
@@ -66,7 +68,7 @@ def typed_movement(draw: Draw) -> Layer:
                                                            "pad", "slice"))  # fmt: skip
     shape = draw.shape(1, 4)
     axis = draw.axis(len(shape))
-    of = sets_of(draw, lambda: [_typed(draw, dtype, shape)])
+    of = sets_of(draw, lambda: [values(draw, dtype, shape)])
     name = f"{kind} {np.dtype(dtype)}"
     if kind == "gather":
         extent = shape[axis]

@@ -8,7 +8,7 @@
 """Loops, TensorIterators and Ifs within each other, of any extents, and what they compute.
 
 `IrProgram(seed)` has a model that OpenVINO's own API builds, sets of inputs of several extents,
-and NumPy's idea of the outputs by section 6 of docs/Spec.md. Trip counts are constants, inputs,
+and NumPy's idea of how a run ends by section 6 of docs/Spec.md. Trip counts are constants, inputs,
 computed, negative or none; conditions are false at once, or end the loop; parts are cut and put
 together forwards and backwards, from and to anywhere; states are of any element type, change
 places and their extents; a value goes into several ports, and a result to several outputs.
@@ -16,8 +16,10 @@ places and their extents; a value goes into several ports, and a result to sever
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,22 +28,36 @@ from openvino import Model, PartialShape
 from openvino.op.util import Variable, VariableInfo
 from openvino_models import Slice, const, i64, loop, model, param
 from random_corners import Draw
+from random_errors import (
+    ExpectedError,
+    MissingElementsError,
+    NoValueError,
+    TooLongError,
+    UnclearError,
+)
 from random_ir_steps import (
     INDICES,
+    OUT_OF_RANGE,
     TYPES,
     Array,
-    ExpectedError,
     Extent,
     Frame,
     Shape,
     Steps,
-    TooLongError,
-    UnclearError,
     Value,
     numbers,
 )
 
 MOST_TRIPS = 40
+#: What loopc says of slices.
+NO_SLICE = (
+    r"\d+ iterations over the slices of a value with extent \d+"
+    r"|slice \d+ of a value with extent \d+"
+)
+UNEQUAL = r"the inputs are cut into \d+ and \d+ slices"
+NO_PARTS = r"not cut into parts of \d+"
+OTHER_ROWS = r"has shape .*, in the iterations before"
+REASONS = {NO_SLICE, UNEQUAL, NO_PARTS, OTHER_ROWS, OUT_OF_RANGE}
 EXTENTS = (0, 1, 2, 3, 3, 5)
 SHAPES: tuple[Shape, ...] = (
     *((), ("a",), ("b",), (3,), ("a", "b"), ("a", "a"), (2, "b"), (1,), ("a", 2), ("2a",)),
@@ -58,19 +74,28 @@ class _Out:
 
 
 class _Body:
-    """Loops and branches of a graph. All of them happen, whether anybody reads what they give."""
+    """Loops and branches of a graph. All of them may happen, whether anybody reads what they give."""
 
     def __init__(self) -> None:
         self.inner: list[_Loop | _Branch] = []
 
-    def touch(self, frame: Frame) -> bool:
-        """Runs them; whether one of them fails."""
-        for one in self.inner:
-            try:
-                one.run(frame)
-            except (ExpectedError, UnclearError, TooLongError, ValueError):
-                return True
-        return False
+    def errors(self, frame: Frame) -> set[str]:
+        """What a run may say that runs all of them, and all of each."""
+        return set().union(*(one.errors(frame) for one in self.inner))
+
+
+def _errors_of(values: Sequence[Value], frame: Frame) -> set[str]:
+    """The errors of these values."""
+    found: set[str] = set()
+    for value in values:
+        try:
+            value.at(frame)
+        except ExpectedError as error:
+            found.add(error.reason)
+        except (UnclearError, TooLongError, ValueError):
+            # What comes of these values may be anything.
+            found |= REASONS
+    return found
 
 
 class _Branch:
@@ -81,26 +106,32 @@ class _Branch:
 
     def frame(self, frame: Frame) -> tuple[int, Frame]:
         """The branch that is taken, and what it is given."""
-        if self not in frame.memo:
+
+        def make() -> tuple[int, Frame]:
             taken = 0 if self.flag.at(frame).item() else 1
-            given = {p: v.at(frame) for v, p in self.ports[taken].items()}
-            frame.memo[self] = taken, Frame(given)
-        found: tuple[int, Frame] = frame.memo[self]
+            given = {p: partial(v.at, frame) for v, p in self.ports[taken].items()}
+            return taken, Frame(given, frame.empty)
+
+        found: tuple[int, Frame] = frame.once(self, make)
         return found
 
-    def run(self, frame: Frame) -> None:
+    def errors(self, frame: Frame) -> set[str]:
+        """What a run may say that runs all of it."""
+        if found := _errors_of([self.flag], frame):
+            return found
         taken, inside = self.frame(frame)
-        if self.sides[taken].touch(inside):
-            raise ExpectedError
+        return _errors_of(list(self.ports[taken]), frame) | self.sides[taken].errors(inside)
 
 
 class _Loop:
-    """A Loop or TensorIterator: what goes in, its body, and what NumPy makes of it."""
+    """A Loop or TensorIterator: what goes in, its body, and what NumPy makes of it.
+
+    Only what somebody reads is computed: the conditions of each iteration, and what they and the
+    outputs ask for. A slice that is missing is an error where it is read.
+    """
 
     def __init__(self, is_hidden: bool) -> None:
         self.body = _Body()
-        #: Some iteration has a loop that fails, which maybe nobody reads.
-        self.has_failure = False
         #: Whether an input has extents that are known here and not declared.
         self.is_hidden = is_hidden
         #: A Loop's trip count and first condition; a TensorIterator has none.
@@ -113,76 +144,108 @@ class _Loop:
         self.fixed: list[tuple[Value, Value]] = []
         self.results: list[Value] = []
 
-    def run(self, frame: Frame) -> tuple[list[Array], list[list[Array]]]:
-        """The states behind the last iteration, and all results of each."""
-        if self not in frame.memo:
-            frame.memo[self] = self._run(frame)
-        found: tuple[list[Array], list[list[Array]]] = frame.memo[self]
+    def iterations(self, frame: Frame) -> list[Frame]:
+        """All that there are."""
+        found: list[Frame] = frame.once(self, lambda: self._iterations(frame))
         return found
 
-    def _parts(self, frame: Frame) -> list[list[Array]]:
-        found = []
-        for _, value, how in self.sliced:
-            whole = value.at(frame)
-            extent = whole.shape[how.axis]
-            first, last = (how.start, how.end) if how.stride > 0 else (how.end, how.start)
-            first, last = (k + extent if k < 0 else k for k in (first, last))
-            places = list(range(max(first, 0), min(last + 1, extent)))
-            if len(places) % how.part:
-                raise ExpectedError
-            parts = [places[k : k + how.part] for k in range(0, len(places), how.part)]
-            ordered = parts[::-1] if how.stride < 0 else parts
-            found.append([np.take(whole, one, how.axis) for one in ordered])
+    def errors(self, frame: Frame) -> set[str]:
+        """What a run may say that runs all of it."""
+        outer = [value for _, value, *_ in (*self.fixed, *self.sliced, *self.carried)]
+        found = _errors_of(outer, frame)
+        try:
+            bodies = self.iterations(frame)
+        except ExpectedError as error:
+            return found | {error.reason}
+        except (UnclearError, TooLongError, ValueError):
+            return found | REASONS
+        for body in bodies:
+            found |= _errors_of([*body.given, *self.results], body) | self.body.errors(body)
         return found
 
-    def _run(self, frame: Frame) -> tuple[list[Array], list[list[Array]]]:
-        parts = self._parts(frame)
+    @staticmethod
+    def _places(extent: int, how: Slice) -> list[list[int]]:
+        """The places along an axis that each part has."""
+        first, last = (how.start, how.end) if how.stride > 0 else (how.end, how.start)
+        first, last = (k + extent if k < 0 else k for k in (first, last))
+        places = list(range(max(first, 0), min(last + 1, extent)))
+        if len(places) % how.part:
+            raise ExpectedError(NO_PARTS)
+        parts = [places[k : k + how.part] for k in range(0, len(places), how.part)]
+        return parts[::-1] if how.stride < 0 else parts
+
+    def _part(self, value: Value, how: Slice, frame: Frame, at: int) -> Array:
+        whole = value.at(frame)
+        places = self._places(whole.shape[how.axis], how)
+        if at >= len(places):
+            rest = whole.shape[: how.axis] + whole.shape[how.axis + 1 :]
+            raise (MissingElementsError if 0 in rest else ExpectedError)(NO_SLICE)
+        return np.take(whole, places[at], how.axis)
+
+    def _limit(self, frame: Frame) -> tuple[int, bool]:
+        """How many iterations there are at most, and whether there is one."""
         if self.trips and self.condition:
             limit, goes = int(self.trips.at(frame).item()), bool(self.condition.at(frame).item())
-            limit = MOST_TRIPS + 1 if limit < 0 else limit
-        else:
-            limit, goes = len(parts[0]) if parts else 1, True
-            if any(len(one) != limit for one in parts):
-                raise ExpectedError
-        states = [init.at(frame) for _, init, _ in self.carried]
-        given = {inner: outer.at(frame) for inner, outer in self.fixed}
-        rows: list[list[Array]] = []
-        while goes and len(rows) < limit:
-            at = len(rows)
+            return MOST_TRIPS + 1 if limit < 0 else limit, goes
+        counts = [
+            len(self._places(value.extents_at(frame)[how.axis], how))
+            for _, value, how in self.sliced
+        ]
+        if len(set(counts)) > 1:
+            raise ExpectedError(UNEQUAL)
+        return counts[0] if counts else 1, True
+
+    def _iterations(self, frame: Frame) -> list[Frame]:
+        limit, goes = self._limit(frame)
+        given = {inner: partial(outer.at, frame) for inner, outer in self.fixed}
+        given.update({inner: partial(init.at, frame) for inner, init, _ in self.carried})
+        found: list[Frame] = []
+        while goes and len(found) < limit:
+            at = len(found)
             if at == MOST_TRIPS:
                 raise TooLongError
-            if any(at >= len(one) for one in parts):
-                raise ExpectedError
-            now = dict(given)
-            now.update({p: s for (p, *_), s in zip(self.carried, states, strict=True)})
-            now.update({p: one[at] for (p, *_), one in zip(self.sliced, parts, strict=True)})
+            parts = {p: partial(self._part, v, how, frame, at) for p, v, how in self.sliced}
+            body = Frame({**given, **parts}, frame.empty)
             if self.counter:
-                now[self.counter] = np.full(self.counter.shape, at, self.counter.dtype)
-            body = Frame(now)
-            rows.append([result.at(body) for result in self.results])
-            self.has_failure |= self.body.touch(body)
+                number = np.full(self.counter.shape, at, self.counter.dtype)
+                body.given[self.counter] = partial(np.copy, number)
+            for *_, result in self.carried:
+                # Now, as the last iteration's would ask for those of all before it.
+                with contextlib.suppress(NoValueError, ValueError):
+                    self.results[result].at(body)
+            given.update({p: partial(self.results[k].at, body) for p, _, k in self.carried})
             goes = bool(self.go.at(body).item()) if self.go else True
-            states = [rows[-1][k] for *_, k in self.carried]
-        return states, rows
+            found.append(body)
+        return found
 
     def last(self, frame: Frame, out: int) -> Array:
-        states, rows = self.run(frame)
-        found = [state for (*_, k), state in zip(self.carried, states, strict=True) if k == out]
-        if len(found) > 1 and not rows:
+        inits = [init for _, init, k in self.carried if k == out]
+        try:
+            bodies = self.iterations(frame)
+        except ExpectedError as error:
+            if any(self._stays(p, init, k) for p, init, k in self.carried if k == out):
+                # Nobody asks how often it is carried.
+                raise MissingElementsError(error.reason) from error
+            raise
+        if bodies:
+            return self.results[out].at(bodies[-1])
+        if len(inits) > 1:
             raise UnclearError
-        if found:
-            return found[0]
-        if rows:
-            return rows[-1][out]
+        if inits:
+            return inits[0].at(frame)
         value = self.results[out]
         if value.shape and (self.is_hidden or any(isinstance(e, str) for e in value.shape)):
             raise UnclearError
         return np.full(value.shape, "" if value.dtype.kind == "U" else 0, value.dtype)
 
+    def _stays(self, state: Value, init: Value, result: int) -> bool:
+        """Whether a state is its init in every iteration."""
+        value = self.results[result]
+        return value is state or any(value is p and outer is init for p, outer in self.fixed)
+
     def collected(self, frame: Frame, out: _Out, axis: int) -> Array:
         assert out.how
-        _, rows = self.run(frame)
-        parts = [row[out.result] for row in rows]
+        parts = [self.results[out.result].at(body) for body in self.iterations(frame)]
         if not parts:
             value = self.results[out.result]
             rest = [0 if k == axis else e for k, e in enumerate(value.shape)]
@@ -191,12 +254,39 @@ class _Loop:
             return np.zeros(rest, object if value.dtype.kind == "U" else value.dtype)  # type: ignore[arg-type]
         sides = {one.shape[:axis] + one.shape[axis + 1 :] for one in parts}
         if len(sides) > 1:
-            raise ExpectedError
+            raise ExpectedError(OTHER_ROWS)
         return np.concatenate(parts[::-1] if out.how.stride < 0 else parts, axis)
 
 
+@dataclasses.dataclass
+class Ending:
+    """How a run ends.
+
+    `verdict` is "same", and there are values; "same error", which must come; "unread error", which
+    may, as nobody reads an element of what fails; "unclear", "too long". `errors` are what a run
+    may say of loops that nobody reads, and of all that fails.
+    """
+
+    verdict: str
+    values: list[Array]
+    errors: set[str]
+
+
+def _verdict(faults: Sequence[NoValueError]) -> str:
+    """Of what an output or a variable that is assigned needs: an error that is due comes."""
+    if any(isinstance(one, TooLongError) for one in faults):
+        return "too long"
+    if any(
+        isinstance(o, ExpectedError) and not isinstance(o, MissingElementsError) for o in faults
+    ):
+        return "same error"
+    if any(isinstance(one, UnclearError) for one in faults):
+        return "unclear"
+    return "unread error"
+
+
 class IrProgram(Steps):
-    """Of a seed: `model`, `sets()` of inputs, `expected()`, and `kinds` of what it has.
+    """Of a seed: `model`, `sets()` of inputs, `ending()`, and `kinds` of what it has.
 
     With `static` extents: the same program, whose inputs are declared with them.
     """
@@ -208,7 +298,6 @@ class IrProgram(Steps):
         self.inputs: list[tuple[Value, tuple[int, int]]] = []
         self.is_hidden = False
         self.body = _Body()
-        self.loops: list[_Loop] = []
         self.kinds: set[str] = set()
         pool = [self.input(self.draw.choice(SHAPES), self.draw.choice(TYPES))
                 for _ in range(self.draw.randint(1, 4))]  # fmt: skip
@@ -264,27 +353,29 @@ class IrProgram(Steps):
                 feeds[f"x{k}"] = numbers(draw, known, value.dtype, *limits)
             yield extents, feeds
 
-    def may_fail(self, feeds: dict[str, Array]) -> bool:
-        """Whether some loop fails, be it one that nobody reads."""
-        for one in self.loops:
-            one.has_failure = False
-        frame = self.frame(feeds)
+    def ending(self, feeds: dict[str, Array]) -> Ending:
+        """What comes out of a run, or why nothing does; the next run's variables are others."""
+        given = {value: partial(np.asarray, feeds[f"x{k}"])
+                 for k, (value, _) in enumerate(self.inputs)}  # fmt: skip
+        empty = {extent for k, (value, _) in enumerate(self.inputs)
+                 for extent, n in zip(value.shape, feeds[f"x{k}"].shape, strict=True) if n == 0}  # fmt: skip
+        frame = Frame(given, {0, *empty})
+        assigned = {made: after for _, made, after in self.variables if after}
         with np.errstate(all="ignore"):
-            return self.body.touch(frame) or any(one.has_failure for one in self.loops)
-
-    def frame(self, feeds: dict[str, Array]) -> Frame:
-        """The inputs."""
-        return Frame({value: feeds[f"x{k}"] for k, (value, _) in enumerate(self.inputs)})
-
-    def expected(self, feeds: dict[str, Array]) -> list[Array]:
-        """What comes out, or an error that tells why nothing does; the next run's are others."""
-        frame = self.frame(feeds)
-        with np.errstate(all="ignore"):
-            found = [value.at(frame) for value in self.outputs]
-            following = {made: after.at(frame) for _, made, after in self.variables if after}
-        self.states.update(following)
-        return [np.reshape(a, -1) if v.rank == 0 and v.dtype.kind == "U" else a
-                for v, a in zip(self.outputs, found, strict=True)]  # fmt: skip
+            errors = self.body.errors(frame)
+            faults = []
+            for value in (*self.outputs, *assigned.values()):
+                try:
+                    value.at(frame)
+                except NoValueError as error:
+                    faults.append(error)
+            if faults:
+                errors |= {one.reason for one in faults if isinstance(one, ExpectedError)}
+                return Ending(_verdict(faults), [], errors)
+            self.states.update({made: after.at(frame) for made, after in assigned.items()})
+        values = [np.reshape(v.at(frame), -1) if v.rank == 0 and v.dtype.kind == "U"
+                  else v.at(frame) for v in self.outputs]  # fmt: skip
+        return Ending("same", values, errors)
 
     # ===- Variables --------------------------------------------------------------===#
 
@@ -420,7 +511,6 @@ class IrProgram(Steps):
         before = len(inner)
         if depth and not inner:
             return
-        self.loops.append(made)
         self.body.inner.append(made)
         outside, self.body = self.body, made.body
         self.fill(inner, depth + 1, draw.randint(1, 6), not is_loop)
@@ -437,9 +527,10 @@ class IrProgram(Steps):
         first: tuple[Extent, Slice] | None = None
         for _ in range(draw.choice((0, 1, 1, 2)) if is_loop else draw.choice((0, 1, 1, 1, 2, 3))):
             value = self.pick(pool, lambda v: v.rank)
-            if first and not is_loop and draw.random() < 0.97:
-                extent = first[0]
-                value = self.pick(pool, lambda v, extent=extent: extent in v.shape)  # type: ignore[misc]
+            if first and not is_loop:
+                # Now and then another extent, which in some sets of inputs is as long.
+                extent, is_other = first[0], draw.random() < 0.25
+                value = self.pick(pool, lambda v: v.rank and (extent in v.shape) != is_other)  # noqa: B023
             if not value:
                 return
             axis = draw.randrange(value.rank)

@@ -15,13 +15,20 @@ no fractions but halves, so that nothing is rounded. A new layer is a method and
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import openvino.opset16 as op
 from openvino_models import const, i64, port_of
 from random_corners import Draw
+from random_errors import (
+    ExpectedError,
+    MissingElementsError,
+    NoValueError,
+    TooLongError,
+    UnclearError,
+)
 
 Array = np.ndarray[Any, Any]
 Extent = int | str
@@ -41,23 +48,32 @@ TYPES = (
 TEXTS = ("", "a", "bc", "\u00fc", "a\u0301b")
 
 
-class ExpectedError(Exception):
-    """The run ends with an error."""
-
-
-class UnclearError(Exception):
-    """Nothing says what comes out."""
-
-
-class TooLongError(Exception):
-    """More than a random program is worth."""
+#: What loopc says of a place that a Gather does not have.
+OUT_OF_RANGE = r"index -?\d+ is out of range for an axis of extent \d+"
 
 
 class Frame:
-    """An iteration or a branch while it is computed: what its Parameters are."""
+    """An iteration or a branch while it is computed: what its Parameters are, once one is read."""
 
-    def __init__(self, given: dict[Value, Array]) -> None:
-        self.memo: dict[Any, Any] = dict(given)
+    def __init__(
+        self, given: Mapping[Value, Callable[[], Array]], empty: Collection[Extent] = (0,)
+    ) -> None:
+        self.given = dict(given)
+        #: The extents that are 0.
+        self.empty = empty
+        self.memo: dict[Any, Any] = {}
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` returns or raises, the first time that it is asked."""
+        if key not in self.memo:
+            try:
+                self.memo[key] = make()
+            except NoValueError as error:
+                self.memo[key] = error
+        found = self.memo[key]
+        if isinstance(found, NoValueError):
+            raise found
+        return found
 
 
 @dataclasses.dataclass(eq=False)
@@ -70,16 +86,35 @@ class Value:
     work: Callable[[Frame], Array] | None = None
 
     def at(self, frame: Frame) -> Array:
-        if self not in frame.memo:
-            assert self.work, "a Parameter that is given nothing"
-            made = self.work(frame)
-            if made.size > MOST_ELEMENTS:
-                raise TooLongError
-            known = [e if isinstance(e, int) else n for e, n in zip(self.shape, made.shape)]  # noqa: B905
-            assert made.shape == tuple(known), f"{made.shape} of {self.shape}"
-            frame.memo[self] = made
-        found: Array = frame.memo[self]
+        found: Array = frame.once(self, lambda: self._computed(frame))
         return found
+
+    def _computed(self, frame: Frame) -> Array:
+        try:
+            return self._made(frame)
+        except ExpectedError as error:
+            if any(extent in frame.empty for extent in self.shape):
+                # It has no elements, and so it reads none.
+                raise MissingElementsError(error.reason) from error
+            raise
+
+    def extents_at(self, frame: Frame) -> tuple[int, ...]:
+        """Of what is not computed for them alone, so that its error need not come."""
+        try:
+            return self.at(frame).shape
+        except ExpectedError as error:
+            raise MissingElementsError(error.reason) from error
+
+    def _made(self, frame: Frame) -> Array:
+        if self in frame.given:
+            return frame.given[self]()
+        assert self.work, "a Parameter that is given nothing"
+        made = self.work(frame)
+        if made.size > MOST_ELEMENTS:
+            raise TooLongError
+        known = [e if isinstance(e, int) else n for e, n in zip(self.shape, made.shape)]  # noqa: B905
+        assert made.shape == tuple(known), f"{made.shape} of {self.shape}"
+        return made
 
     @property
     def is_number(self) -> bool:
@@ -172,7 +207,8 @@ class Steps:
     def extent_of(self, a: Value, axis: int) -> Value:
         """The extent as a 0-D i64."""
         node = op.gather(op.shape_of(a.node), const(i64(axis)), const(i64(0)))
-        return self.value(node, [a], lambda x: x.shape[axis], (), np.int64)
+        return Value(port_of(node), (), np.dtype(np.int64),
+                     lambda frame: np.array(a.extents_at(frame)[axis], np.int64))  # fmt: skip
 
     def as_scalar(self, a: Value, shape: Sequence[int] = ()) -> Value:
         """A value of one element with another rank."""
@@ -476,7 +512,7 @@ class Steps:
 
         def work(x: Array, k: Array) -> Array:
             if k.size and not x.shape[axis]:
-                raise ExpectedError
+                raise ExpectedError(OUT_OF_RANGE)
             return np.take(x, k, axis)
 
         node = op.gather(a.node, at.node, const(i64(axis)))
@@ -492,8 +528,11 @@ class Steps:
         together = self.broadcast(a.shape, other.shape) if other else None
         if other and together == other.shape and a.dtype.kind != "U":
             node = op.broadcast(a.node, op.shape_of(other.node))
-            return self.value(node, [a, other], lambda x, y: np.broadcast_to(x, y.shape),
-                              other.shape, a.dtype)  # fmt: skip
+            extents, dtype = other, a.dtype
+            return Value(
+                port_of(node), other.shape, dtype,
+                lambda frame: np.broadcast_to(a.at(frame), extents.extents_at(frame)),
+            )  # fmt: skip
         counts = [self.draw.choice((1, 1, 2, 0)) for _ in range(a.rank + self.draw.randrange(2))]
         long = (1,) * (len(counts) - a.rank) + a.shape
         shape = [c * e if isinstance(e, int) else e if c == 1 else 0 if c == 0 else self.fresh()

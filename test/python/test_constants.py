@@ -227,7 +227,23 @@ def test_extremes(op, axes, shape, dtype):
     values[1, 2] = np.nan
     values[2, :2] = np.inf, -np.inf
     nodes = [helper.make_node(op, ["x", "axes"], ["y"])]
-    _check(nodes, {"x": values, "axes": np.array(axes)}, element_type(values.dtype), exact=True)
+    # Of +0 and -0 they give any (docs/Numerics.md).
+    tensors = {"x": values, "axes": np.array(axes)}
+    _check(nodes, tensors, element_type(values.dtype), exact=True, any_zero=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("op", ["ReduceMax", "ReduceMin"])
+def test_extremes_of_one_zero(op, zero, dtype):
+    """Of zeros of one sign the extreme has that sign."""
+    values = np.full((3, 700), zero, dtype)
+    other = -1 if op == "ReduceMax" else 1
+    values[1, ::2] = other
+    nodes = [helper.make_node(op, ["x", "axes"], ["y"])]
+    for axes in ([0], [1], [0, 1]):
+        tensors = {"x": values, "axes": np.array(axes)}
+        _check(nodes, tensors, element_type(values.dtype), exact=True)
 
 
 @pytest.mark.parametrize("to", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32])

@@ -9,19 +9,25 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import sys
 
+import engines
 import loopc
 import numpy as np
 import openvino
 import openvino.opset16 as op
 import pytest
-from openvino_models import const, i64, loop, model, param
+import random_errors
+import random_ir_programs
+import random_ir_steps
+from openvino_models import Slice, const, i64, loop, model, param
 from random_ir_programs import IrProgram
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "fuzz"))
 
+import ir_layers
 import ir_programs
 
 #: Programs with every kind of port and every kind of control flow.
@@ -30,7 +36,80 @@ SEEDS = "0:30"
 
 def test_programs() -> None:
     """Programs are what NumPy makes of them, with several extents each."""
-    assert ir_programs.main(["--seeds", SEEDS, "--no-peer"]) == 0
+    assert ir_programs.main(["--seeds", SEEDS, "--no-peer", "--least", "100"]) == 0
+
+
+def test_programs_that_are_not_compared() -> None:
+    """A side that gives no values is a failure."""
+    assert ir_programs.main(["--seeds", "0:1", "--no-peer", "--least", "100"]) == 1
+
+
+def _crash(*_: object) -> engines.Outcome:
+    os._exit(1)
+
+
+def test_crash_of_numpys_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ir_programs, "make", _crash)
+    assert ir_programs.main(["--seeds", "0:1", "--no-peer"]) == 1
+
+
+VALUES = [np.zeros(2)]
+TWO_CUTS = "main/TensorIterator 'T' (opset1): the inputs are cut into 2 and 3 slices"
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "is_good"),
+    [
+        (VALUES, "same", True),
+        ([np.ones(2)], "same", False),
+        (VALUES, "same error", False),
+        (VALUES, "unread error", True),
+        (TWO_CUTS, "same error", True),
+        (TWO_CUTS, "unread error", True),
+        (TWO_CUTS, "same", True),  # of a loop that nobody reads
+        ("main/Add 'A' (opset1): dimensions 2 and 3 do not broadcast", "same error", False),
+        ("LC0100: a fault of loopc itself", "same error", False),
+        ("LC0100: a fault of loopc itself", "unclear", False),
+        ("LC0500: the inputs are cut into 2 and 3 slices", "same error", False),
+    ],
+)
+def test_judged(got: list[np.ndarray] | str, wanted: str, is_good: bool) -> None:
+    """What is due must come, for a reason that the program has."""
+    verdict = ir_programs.judged(got, wanted, VALUES, {random_ir_programs.UNEQUAL})
+    assert (verdict in ir_programs.GOOD) == is_good, verdict
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_unequal_cuts(is_read: bool) -> None:
+    """An iterator over two values of other extents: NumPy's side wants the error, if it is read."""
+    x, y = (random_ir_steps.Value(None, (name,), np.dtype(np.float32)) for name in "ab")
+    inner = [random_ir_steps.Value(None, (1,), np.dtype(np.float32)) for _ in range(2)]
+    made = random_ir_programs._Loop(False)
+    made.sliced = [(p, v, Slice(0, 0, 1, 1, -1)) for p, v in zip(inner, (x, y), strict=True)]
+    made.results = inner
+    frame = random_ir_steps.Frame({x: lambda: np.zeros(2), y: lambda: np.zeros(3)})
+    last = random_ir_steps.Value(None, (1,), np.dtype(np.float32), lambda f: made.last(f, 0))
+    with pytest.raises(random_errors.ExpectedError) as info:
+        last.at(frame) if is_read else last.extents_at(frame)
+    assert info.value.reason == random_ir_programs.UNEQUAL
+    assert isinstance(info.value, random_errors.MissingElementsError) != is_read
+
+
+@pytest.mark.parametrize(
+    ("error", "extents", "is_undefined"),
+    [
+        ("Gather 'G' (opset8): index 1 is out of range for an axis of extent 1", (1, 2), True),
+        ("Gather 'G' (opset8): index 1 is out of range for an axis of extent 3", (1, 2), False),
+        ("Add 'A' (opset1): index 1 is out of range for an axis of extent 1", (1, 2), False),
+        ("Interpolate 'I' (opset4): axis 3 has no elements to resize", (0, 2), True),
+        ("Interpolate 'I' (opset4): axis 3 has no elements to resize", (1, 2), False),
+        ("Squeeze 'S' (opset1): axis 0 has extent 2, not 1, and is not squeezed", (1, 2), True),
+        ("Gather 'S' (opset1): axis 0 has extent 2, not 1, and is not squeezed", (1, 2), False),
+    ],
+)
+def test_undefined_layers(error: str, extents: tuple[int, ...], is_undefined: bool) -> None:
+    """Errors that OpenVINO lacks are those of these layers, with these extents."""
+    assert ir_layers.is_undefined(f"failed: main/{error}", [np.zeros(extents)]) == is_undefined
 
 
 def test_all_kinds_occur() -> None:
