@@ -76,7 +76,7 @@ void loopc::populateKernels(PassAdder manager, const PipelineOptions &) {
       createProveKernelMarks(),
       "nests in kernels are final until work is distributed to threads");
   manager.addPass(createMakeLoopGraphs(),
-                  "takes loops that the pass above could not slice");
+                  "takes loops that loopc-slice-kernel-loops did not slice");
   manager.addPass(createDistributeKernels(),
                   "what is still a kernel gets many threads");
   manager.addPass(createLaunchKernels(),
