@@ -709,42 +709,6 @@ def test_compiler_that_crashes(cache):
     run(shift())
 
 
-#: A malloc() that crashes while it holds its lock.
-CRASHING_MALLOC = """
-#include <pthread.h>
-#include <signal.h>
-#include <stddef.h>
-extern void *__libc_malloc(size_t);
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int calls;
-void *malloc(size_t size) {
-  pthread_mutex_lock(&lock);
-  if (++calls == 200000)
-    raise(SIGSEGV);
-  void *block = __libc_malloc(size);
-  pthread_mutex_unlock(&lock);
-  return block;
-}
-"""
-
-
-def test_compiler_that_crashes_in_its_allocator(tmp_path):
-    """What tells of a crash allocates memory: it must not wait for good for that lock."""
-    (tmp_path / "malloc.c").write_text(CRASHING_MALLOC)
-    library = tmp_path / "malloc.so"
-    compiler = shutil.which("clang-22") or shutil.which("cc")
-    command = [compiler, "-shared", "-fPIC", "-o", library, tmp_path / "malloc.c", "-pthread"]
-    subprocess.run(command, check=True)
-    (tmp_path / "model.onnx").write_bytes(slow())
-    loopc_tool = Path(loopc._loopc.__file__).parents[2] / "bin/loopc"
-    done = subprocess.run(
-        [loopc_tool, "model.onnx", "-o", "model.o"], cwd=tmp_path, timeout=60, check=False,
-        env={**os.environ, "LD_PRELOAD": str(library)}, capture_output=True,
-    )  # fmt: skip
-    assert done.returncode == -signal.SIGABRT
-    assert not (tmp_path / "model.o").exists()
-
-
 def test_interrupt_while_a_file_is_written(tmp_path):
     thread = in_another_thread(lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.raises(KeyboardInterrupt):
