@@ -43,7 +43,7 @@ void registerTargetTranslations(mlir::DialectRegistry &registry);
 mlir::LogicalResult checkTarget(const TargetOptions &options,
                                 mlir::Location loc);
 
-/// A store for machines of one target, empty.
+/// An empty store for machines of any target.
 std::shared_ptr<MachineStore> createMachineStore();
 
 /// The name of the CPU whose code most machines of the target run: what objects

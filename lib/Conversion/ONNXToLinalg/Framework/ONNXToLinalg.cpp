@@ -301,7 +301,7 @@ struct ConvertONNXToLinalg
     if (makeSignless(function).failed())
       return signalPassFailure();
     function.walk(branchAgain);
-    if (failed = mlir::failed(decomposeAggregated(function)); failed)
+    if (mlir::failed(decomposeAggregated(function)))
       return signalPassFailure();
     hoistChecks(function);
   }
