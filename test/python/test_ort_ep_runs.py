@@ -618,12 +618,11 @@ options = loopc.onnxruntime.add_provider(
 session = onnxruntime.InferenceSession(sys.argv[1], options)
 feeds = {"x": np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)}
 first = session.run(None, feeds)[0]
-print(any(name.endswith(".lock") for name in os.listdir(sys.argv[2])))
-while any(not name.endswith((".so", ".stamp")) for name in os.listdir(sys.argv[2])):
+deadline, maps = time.monotonic() + 120, set()
+while len(maps) < 2 and time.monotonic() < deadline:
     time.sleep(0.01)
-time.sleep(0.02)
-session.run(None, feeds)
-maps = {line.split()[-1] for line in open("/proc/self/maps") if sys.argv[2] in line}
+    session.run(None, feeds)
+    maps = {line.split()[-1] for line in open("/proc/self/maps") if sys.argv[2] in line}
 print(len(maps), np.array_equal(first, session.run(None, feeds)[0]))
 """
 
@@ -640,8 +639,8 @@ def test_optimised_code_takes_the_place_of_what_was_made_quickly(tmp_path):
         [sys.executable, "-c", TIERS, "model.onnx", str(tmp_path / "cache")],
         cwd=tmp_path, env=environment, check=True, capture_output=True, text=True,
     ).stdout.split()  # fmt: skip
-    # Both libraries are mapped until the session ends.
-    assert said == ["True", "2", "True"]
+    # The library that was made quickly, and the optimised one: both are mapped until the session ends.
+    assert said == ["2", "True"]
 
 
 def test_a_tier_that_does_not_exist():
