@@ -37,21 +37,14 @@ static void verifyStorage(memref::AllocOp alloc, StageErrors &errors) {
 }
 
 unsigned loopc::verifyMemRefStage(ModuleOp module, StageErrors &errors) {
-  unsigned numUnchecked = 0;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    OwnershipChecker ownership(function, errors);
+  for (auto function : module.getOps<func::FuncOp>())
     function.walk<WalkOrder::PreOrder>([&](Operation *op) {
       verifyUsers(op, errors);
       verifyTypes(op, errors);
-      ownership.number(op);
       if (auto alloc = dyn_cast<memref::AllocOp>(op))
         verifyStorage(alloc, errors);
       return errors.areEnough() ? WalkResult::interrupt()
                                 : WalkResult::advance();
     });
-    if (!errors.any() && !function.isExternal())
-      ownership.run();
-    numUnchecked += ownership.numUnchecked;
-  }
-  return numUnchecked;
+  return verifyOwnership(module, errors);
 }

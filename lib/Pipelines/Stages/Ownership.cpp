@@ -29,14 +29,18 @@ static StringRef nounFor(Type type) {
   return isa<list::ListType>(type) ? "list" : "buffer";
 }
 
-void OwnershipChecker::number(Operation *op) {
-  ++numOps;
-  for (Value operand : op->getOperands())
-    if (isOwnable(operand))
-      lastUses[operand] = numOps;
+/// Operations have the numbers of the order in which they are visited.
+void OwnershipChecker::number() {
+  function.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    ++numOps;
+    for (Value operand : op->getOperands())
+      if (isOwnable(operand))
+        lastUses[operand] = numOps;
+  });
 }
 
 void OwnershipChecker::run() {
+  number();
   conditions.setMaxNodes(kNodesPerOp * (size_t(numOps) + kNodesPerOp));
   now = 1;
   Block &body = function.getBody().front();
@@ -456,4 +460,16 @@ OwnershipChecker::settleOne(Value result, const Alternatives &all,
       {result, scope, conditions.both(path, moved), 0, isShared});
   kept.push_back({id, moved});
   return kept;
+}
+
+unsigned loopc::verifyOwnership(ModuleOp module, StageErrors &errors) {
+  unsigned numUnchecked = 0;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (errors.any() || function.isExternal())
+      continue;
+    OwnershipChecker ownership(function, errors);
+    ownership.run();
+    numUnchecked += ownership.numUnchecked;
+  }
+  return numUnchecked;
 }

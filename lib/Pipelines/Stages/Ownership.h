@@ -30,8 +30,6 @@ public:
   OwnershipChecker(mlir::func::FuncOp function, StageErrors &errors)
       : function(function), errors(errors) {}
 
-  /// Every operation of the function, in the order of the text: before run().
-  void number(mlir::Operation *op);
   void run();
   /// Buffers that a value may be in too many ways to follow; they are not
   /// checked.
@@ -72,6 +70,7 @@ private:
   /// write to it.
   enum class End { Freed, Listed, HandedOn };
 
+  void number();
   void visitBlock(mlir::Block &block);
   void visit(mlir::Operation *op);
   void visitEnd(mlir::Operation *op);
@@ -117,6 +116,10 @@ private:
   /// When it is reached, within the loop around it.
   Ref path = Conditions::kAlways;
 };
+
+/// Checks all functions of `module`, if nothing is wrong with it yet. Returns
+/// how many buffers are not checked.
+unsigned verifyOwnership(mlir::ModuleOp module, StageErrors &errors);
 
 } // namespace loopc
 

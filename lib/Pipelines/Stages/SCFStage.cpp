@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StageErrors.h"
+#include "Ownership.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
 #include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "loopc/Dialect/Nest/Analysis/Independence.h"
@@ -31,14 +31,14 @@ static void verifyPrivate(memref::AllocOp alloc, StageErrors &errors) {
   error.attachNote(alloc.getLoc()) << "the buffer is allocated here";
 }
 
-void loopc::verifySCFStage(ModuleOp module, bool areMarksProved,
-                           StageErrors &errors) {
+unsigned loopc::verifySCFStage(ModuleOp module, bool areMarksProved,
+                               StageErrors &errors) {
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     verifyUsers(op, errors);
     if (isa<linalg::LinalgOp, loop::LoopOp>(op)) {
       errors.emit(op) << "is lowered here";
-    } else if (op->hasAttr(kSectionAttrName)) {
-      errors.emit(op) << "is a section of a function, and goes back to it here";
+    } else if (op->hasAttr(kSectionAttrName) || isa<CallSectionOp>(op)) {
+      errors.emit(op) << "is, or calls, a section of a function, which goes back to it here";
     } else if (areMarksProved) {
       return WalkResult::advance();
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -50,4 +50,5 @@ void loopc::verifySCFStage(ModuleOp module, bool areMarksProved,
     }
     return errors.areEnough() ? WalkResult::interrupt() : WalkResult::advance();
   });
+  return verifyOwnership(module, errors);
 }

@@ -47,9 +47,10 @@ void verifyLinalgStage(mlir::ModuleOp module, StageErrors &errors);
 void verifyPackedOperand(mlir::Operation *op, StageErrors &errors);
 /// Returns how many buffers it could not follow.
 unsigned verifyMemRefStage(mlir::ModuleOp module, StageErrors &errors);
-/// `areMarksProved` where marks have been proved since anything changed.
-void verifySCFStage(mlir::ModuleOp module, bool areMarksProved,
-                    StageErrors &errors);
+/// The same. `areMarksProved` where marks have been proved since anything
+/// changed.
+unsigned verifySCFStage(mlir::ModuleOp module, bool areMarksProved,
+                        StageErrors &errors);
 void verifyLLVMStage(mlir::ModuleOp module, StageErrors &errors);
 
 } // namespace loopc

@@ -51,18 +51,19 @@ struct VerifyStage : loopc::impl::VerifyStageBase<VerifyStage> {
                  Twine(number) + " " + what);
   }
 
+  void countUnchecked(unsigned buffers) {
+    count(numUnchecked, buffers,
+          "buffers may be in too many values to follow who owns them");
+  }
+
   void verifyRules(ModuleOp module, StageErrors &errors) {
     switch (stage) {
     case Stage::Linalg:
       return verifyLinalgStage(module, errors);
-    case Stage::MemRef: {
-      unsigned unchecked = verifyMemRefStage(module, errors);
-      count(numUnchecked, unchecked,
-            "buffers may be in too many values to follow who owns them");
-      return;
-    }
+    case Stage::MemRef:
+      return countUnchecked(verifyMemRefStage(module, errors));
     case Stage::SCF:
-      return verifySCFStage(module, areMarksProved, errors);
+      return countUnchecked(verifySCFStage(module, areMarksProved, errors));
     case Stage::LLVM:
       return verifyLLVMStage(module, errors);
     default:

@@ -18,9 +18,9 @@ memref.global "private" constant @ones : memref<2x2xf32> = dense<1.0>
 memref.global "private" constant @infinite : memref<2x2xf32> = dense<[[1.0, 2.0], [3.0, 0x7F800000]]>
 
 // CHECK-LABEL: func.func @layers
-// CHECK: call @[[FIRST:layers_side[_0-9]*]](
-// CHECK: call @[[ONE:layers_side[_0-9]*]]({{.*}}) {loopc.labels = [{{.*}}"layer 2", "layer 1"{{.*}}@w2, @w1{{.*}}]}
-// CHECK: call @[[ONE]]({{.*}}) :
+// CHECK: loopc.call_section @[[FIRST:layers_side[_0-9]*]](
+// CHECK: loopc.call_section @[[ONE:layers_side[_0-9]*]]({{.*}}) with [{{.*}}"layer 2", "layer 1"{{.*}}@w2, @w1{{.*}}] :
+// CHECK: loopc.call_section @[[ONE]]({{.*}}) :
 // CHECK-NOT: call
 // CHECK: return
 
@@ -72,9 +72,9 @@ func.func @layers(%x: memref<2x2xf32>, %c: i1) -> memref<2x2xf32> {
 // others is lowered by itself.
 
 // CHECK-LABEL: func.func @not_finite
-// CHECK: call @not_finite_side{{[_0-9]*}}(
-// CHECK: call @[[OTHER:not_finite_side[_0-9]*]]({{.*}}) : (memref<2x2xf32>)
-// CHECK: call @not_finite_side({{.*}}) : (memref<2x2xf32>)
+// CHECK: loopc.call_section @not_finite_side{{[_0-9]*}}(
+// CHECK: loopc.call_section @[[OTHER:not_finite_side[_0-9]*]]({{.*}}) : (memref<2x2xf32>)
+// CHECK: loopc.call_section @not_finite_side({{.*}}) : (memref<2x2xf32>)
 // CHECK-NOT: call
 // CHECK: return
 func.func @not_finite(%x: memref<2x2xf32>) -> memref<2x2xf32> {
@@ -112,9 +112,9 @@ func.func @not_finite(%x: memref<2x2xf32>) -> memref<2x2xf32> {
 // one of others.
 
 // CHECK-LABEL: func.func @one_number
-// CHECK: call @one_number_side{{[_0-9]*}}(
-// CHECK: call @[[OTHER:one_number_side[_0-9]*]]({{.*}}) : (memref<2x2xf32>)
-// CHECK: call @one_number_side({{.*}}) : (memref<2x2xf32>)
+// CHECK: loopc.call_section @one_number_side{{[_0-9]*}}(
+// CHECK: loopc.call_section @[[OTHER:one_number_side[_0-9]*]]({{.*}}) : (memref<2x2xf32>)
+// CHECK: loopc.call_section @one_number_side({{.*}}) : (memref<2x2xf32>)
 // CHECK-NOT: call
 // CHECK: return
 func.func @one_number(%x: memref<2x2xf32>) -> memref<2x2xf32> {

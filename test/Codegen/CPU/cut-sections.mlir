@@ -17,8 +17,8 @@
 
 // CHECK-LABEL: func.func @chain
 // CHECK-SAME: (%[[X:.*]]: memref<8x8xf32>, %[[W:.*]]: memref<8x8xf32>, %[[E:.*]]: index)
-// CHECK: %[[FIRST:.*]]:4 = call @chain_side_0(%[[E]], %[[X]], %[[W]])
-// CHECK: call @chain_side(%[[E]], %[[FIRST]]#3, %[[W]])
+// CHECK: %[[FIRST:.*]]:4 = loopc.call_section @chain_side_0(%[[E]], %[[X]], %[[W]])
+// CHECK: loopc.call_section @chain_side(%[[E]], %[[FIRST]]#3, %[[W]])
 // CHECK-NOT: linalg
 
 // JOINED-LABEL: func.func @chain
@@ -89,7 +89,7 @@ func.func @alone(%x: memref<8x8xf32>, %w: memref<8x8xf32>, %b: memref<8x8xf32>) 
 // seem to be another one as an argument: the second product stays.
 
 // CHECK: func.func @branch
-// CHECK: call @branch_side(
+// CHECK: loopc.call_section @branch_side(
 // CHECK-NOT: call
 // CHECK: linalg.generic
 // CHECK: return

@@ -275,7 +275,31 @@ func.func private @section(%n: index) -> index attributes {loopc.section} {
   return %n : index
 }
 func.func @labels(%n: index) -> index {
-  // expected-error @below {{attribute 'loopc.labels' must be pairs of locations, of symbols or of strings}}
-  %r = call @section(%n) {loopc.labels = [@a, "b"]} : (index) -> index
+  // expected-error @below {{needs labels that are pairs of locations, of symbols or of strings}}
+  %r = loopc.call_section @section(%n) with [@a, "b"] : (index) -> index
   return %r : index
+}
+
+// -----
+
+// A section that has lost its mark would stay a function, with the labels of
+// another one.
+func.func private @section(%n: index) -> index {
+  return %n : index
+}
+func.func @labels(%n: index) -> index {
+  // expected-error @below {{calls @section, which is no function that is marked 'loopc.section'}}
+  %r = loopc.call_section @section(%n) with ["a", "b"] : (index) -> index
+  return %r : index
+}
+
+// -----
+
+func.func private @section(%n: index) -> index attributes {loopc.section} {
+  return %n : index
+}
+func.func @operands(%n: i64) -> i64 {
+  // expected-error @below {{needs the operands and results of @section}}
+  %r = loopc.call_section @section(%n) : (i64) -> i64
+  return %r : i64
 }

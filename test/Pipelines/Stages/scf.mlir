@@ -2,8 +2,9 @@
 
 // Each column's iteration writes its strip, by any name, before it reads it;
 // the rows within only read.
-func.func @holds(%x: memref<64x8xf32>, %y: memref<64x8xf32>,
-                 %other: memref<?xf32>, %c: i1) {
+func.func @holds(%x: memref<64x8xf32>,
+                 %other: memref<?xf32>, %c: i1) -> memref<64x8xf32> {
+  %y = memref.alloc() : memref<64x8xf32>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -26,7 +27,7 @@ func.func @holds(%x: memref<64x8xf32>, %y: memref<64x8xf32>,
     } {loopc.parallel}
   } {loopc.parallel}
   memref.dealloc %strip : memref<64xf32>
-  return
+  return %y : memref<64x8xf32>
 }
 
 // -----
@@ -101,7 +102,8 @@ func.func @written_in_a_branch(%x: memref<64xf32>, %y: memref<64xf32>, %c: i1) {
 #within = affine_map<(k, b) -> (k - b)>
 #next = affine_map<(k, b) -> (k - b + 1)>
 #behind = affine_map<(b) -> (b + 512)>
-func.func @blocks(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %n: index) {
+func.func @blocks(%x: memref<?x64xf32>, %n: index) -> memref<?x64xf32> {
+  %y = memref.alloc(%n) : memref<?x64xf32>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
@@ -130,7 +132,7 @@ func.func @blocks(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %n: index) {
     }
   } {loopc.parallel}
   memref.dealloc %strip : memref<514x32xf32>
-  return
+  return %y : memref<?x64xf32>
 }
 
 // -----
@@ -208,7 +210,8 @@ func.func @no_trips(%x: memref<64xf32>, %y: memref<64xf32>, %n: index) {
 // -----
 
 // Places in a view are not those of the buffer; all of it is written.
-func.func @views(%x: memref<64xf32>, %y: memref<64xf32>) {
+func.func @views(%x: memref<64xf32>) -> memref<64xf32> {
+  %y = memref.alloc() : memref<64xf32>
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
@@ -224,7 +227,7 @@ func.func @views(%x: memref<64xf32>, %y: memref<64xf32>) {
     memref.store %1, %y[%j] : memref<64xf32>
   } {loopc.parallel}
   memref.dealloc %strip : memref<4xf32>
-  return
+  return %y : memref<64xf32>
 }
 
 // -----
@@ -314,4 +317,56 @@ func.func @one_place(%x: memref<64xf32>, %y: memref<1xf32>) {
     memref.store %0, %y[%c0] : memref<1xf32>
   } {loopc.parallel}
   return
+}
+
+// -----
+
+// Buffers that passes of this stage allocate have owners, too.
+func.func @leak(%n: index) {
+  // expected-error @+2 {{stage scf: what is allocated here is never freed}}
+  // expected-note @+1 {{please report it}}
+  %strip = memref.alloc(%n) : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @freed_in_each_iteration(%n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // expected-note @+1 {{the buffer is allocated here}}
+  %strip = memref.alloc(%n) : memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    // expected-error @+2 {{stage scf: 'memref.dealloc' op frees or transfers in each iteration what was allocated once}}
+    // expected-note @+1 {{please report it}}
+    memref.dealloc %strip : memref<?xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @used_after(%n: index, %c: i1) -> f32 {
+  %c0 = arith.constant 0 : index
+  // expected-note @+1 {{the buffer is allocated here}}
+  %strip = memref.alloc(%n) : memref<?xf32>
+  // expected-note @+1 {{it is freed or transferred here}}
+  memref.dealloc %strip : memref<?xf32>
+  // expected-error @+2 {{stage scf: 'memref.load' op uses a buffer after it was freed or transferred}}
+  // expected-note @+1 {{please report it}}
+  %0 = memref.load %strip[%c0] : memref<?xf32>
+  return %0 : f32
+}
+
+// -----
+
+func.func @section_left(%n: index) -> index {
+  // expected-error @+2 {{stage scf: 'loopc.call_section' op is, or calls, a section of a function, which goes back to it here}}
+  // expected-note @+1 {{please report it}}
+  %r = loopc.call_section @section(%n) : (index) -> index
+  return %r : index
+}
+// expected-error @+1 {{stage scf: 'func.func' op is, or calls, a section of a function}}
+func.func private @section(%n: index) -> index attributes {loopc.section} {
+  return %n : index
 }

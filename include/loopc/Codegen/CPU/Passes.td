@@ -29,8 +29,8 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
     linalg.matmul ins(%x, %y) outs(%a)
     linalg.matmul ins(%a, %z) outs(%b)
     // becomes
-    %r:3 = call @main_side(%x, %y) // the last result is the buffer %a
-    call @main_side_0(%r#2, %z, %b)
+    %r:3 = loopc.call_section @main_side(%x, %y) // the last result is %a
+    loopc.call_section @main_side_0(%r#2, %z, %b)
     func.func private @main_side_0(...) -> (...) attributes {loopc.section} {
       %a = memref.alloc() : memref<8x8xf32>
       linalg.matmul ins(%a, %z) outs(%b)
@@ -45,7 +45,7 @@ def CpuCutSections : Pass<"cpu-cut-sections", "::mlir::ModuleOp"> {
                         "say how many uses of buffers were looked at">];
   let statistics = [Statistic<"numSections", "sections", "sections">,
                     Statistic<"numShared", "shared", "of them equal to others">];
-  let dependentDialects = ["::mlir::func::FuncDialect"];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::loopc::LoopcDialect"];
 }
 
 def CpuFuseReductions : Pass<"cpu-fuse-reductions", "::mlir::func::FuncOp"> {

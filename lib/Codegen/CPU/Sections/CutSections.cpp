@@ -26,7 +26,6 @@
 #include "Rows/Chain.h"
 #include "loopc/Codegen/CPU/Passes.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "loopc/Dialect/Nest/Analysis/Views.h"
 #include "loopc/Support/Contractions.h"
 #include "loopc/Support/Repeats.h"
@@ -146,7 +145,7 @@ public:
   bool knowsBuffers() const;
 
   /// Makes the function and calls it in the place of the operations.
-  std::pair<func::CallOp, func::FuncOp> outline(StringRef name,
+  std::pair<CallSectionOp, func::FuncOp> outline(StringRef name,
                                                 SymbolTable &symbols);
 
 private:
@@ -529,7 +528,7 @@ bool Section::knowsBuffers() const {
   });
 }
 
-std::pair<func::CallOp, func::FuncOp> Section::outline(StringRef name,
+std::pair<CallSectionOp, func::FuncOp> Section::outline(StringRef name,
                                                        SymbolTable &symbols) {
   OpBuilder b(ops.front());
   Location loc = ops.front()->getLoc();
@@ -541,7 +540,9 @@ std::pair<func::CallOp, func::FuncOp> Section::outline(StringRef name,
   made.setPrivate();
   made->setAttr(kSectionAttrName, b.getUnitAttr());
   symbols.insert(made);
-  auto call = func::CallOp::create(b, loc, made, captures.getArrayRef());
+  auto call =
+      CallSectionOp::create(b, loc, returnedTypes, made.getName(),
+                            captures.getArrayRef(), b.getArrayAttr({}));
   Block *entry = made.addEntryBlock();
   b.setInsertionPointToStart(entry);
   IRMapping mapping;

@@ -9,7 +9,6 @@
 #include "EqualSections.h"
 #include "Contractions/ContractionPlan.h"
 #include "loopc/Dialect/Loop/IR/Loop.h"
-#include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -193,7 +192,7 @@ bool Matcher::match(Region &one, Region &other) {
   });
 }
 
-bool EqualSections::share(func::CallOp call, func::FuncOp section) {
+bool EqualSections::share(CallSectionOp call, func::FuncOp section) {
   llvm::hash_code code(0);
   for (Operation &op : section.getBody().front())
     code = llvm::hash_combine(code, hashKind(op));
@@ -204,9 +203,8 @@ bool EqualSections::share(func::CallOp call, func::FuncOp section) {
     if (!matcher.match(other, section))
       continue;
     call.setCallee(other.getName());
-    if (SmallVector<Attribute> labels = matcher.takeDifferences();
-        !labels.empty())
-      call->setAttr(kLabelsAttrName, ArrayAttr::get(call.getContext(), labels));
+    call.setLabelsAttr(
+        ArrayAttr::get(call.getContext(), matcher.takeDifferences()));
     symbols.erase(section);
     return true;
   }
@@ -215,9 +213,9 @@ bool EqualSections::share(func::CallOp call, func::FuncOp section) {
   return false;
 }
 
-void loopc::relabelFor(func::CallOp call, func::FuncOp section) {
-  auto labels = call->getAttrOfType<ArrayAttr>(kLabelsAttrName);
-  if (!labels)
+void loopc::relabelFor(CallSectionOp call, func::FuncOp section) {
+  ArrayAttr labels = call.getLabels();
+  if (labels.empty())
     return;
   llvm::DenseMap<Attribute, Attribute> others;
   for (size_t k = 0; k < labels.size(); k += 2)

@@ -9,6 +9,7 @@
 #ifndef LOOPC_LIB_CODEGEN_CPU_SECTIONS_EQUALSECTIONS_H
 #define LOOPC_LIB_CODEGEN_CPU_SECTIONS_EQUALSECTIONS_H
 
+#include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
@@ -31,7 +32,7 @@ public:
 
   /// `call` calls an equal section that is known already, if there is one, and
   /// says how the labels differ; its own is erased. True where that was done.
-  bool share(mlir::func::CallOp call, mlir::func::FuncOp section);
+  bool share(CallSectionOp call, mlir::func::FuncOp section);
 
 private:
   mlir::SymbolTable &symbols;
@@ -39,7 +40,7 @@ private:
 };
 
 /// Gives `section` the labels that `call` names for it.
-void relabelFor(mlir::func::CallOp call, mlir::func::FuncOp section);
+void relabelFor(CallSectionOp call, mlir::func::FuncOp section);
 
 } // namespace loopc
 

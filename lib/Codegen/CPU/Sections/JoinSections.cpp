@@ -12,7 +12,6 @@
 
 #include "EqualSections.h"
 #include "loopc/Codegen/CPU/Passes.h"
-#include "loopc/Dialect/Loopc/IR/Sections.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -54,21 +53,24 @@ struct CpuJoinSections : loopc::impl::CpuJoinSectionsBase<CpuJoinSections> {
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (function->hasAttr(kSectionAttrName))
         sections[function.getName()] = function;
-    if (sections.empty())
-      return markAllAnalysesPreserved();
-    SmallVector<func::CallOp> calls;
+    SmallVector<CallSectionOp> calls;
     llvm::StringMap<unsigned> uses;
-    getOperation().walk([&](func::CallOp call) {
-      if (sections.contains(call.getCallee())) {
-        calls.push_back(call);
-        ++uses[call.getCallee()];
-      }
+    getOperation().walk([&](CallSectionOp call) {
+      calls.push_back(call);
+      ++uses[call.getCallee()];
     });
+    if (sections.empty() && calls.empty())
+      return markAllAnalysesPreserved();
     llvm::SetVector<Block *> blocks;
-    for (func::CallOp call : calls) {
+    for (CallSectionOp call : calls) {
       blocks.insert(&call->getParentOfType<func::FuncOp>().getBody().front());
       blocks.insert(call->getBlock());
       func::FuncOp section = sections.lookup(call.getCallee());
+      if (!section) {
+        call.emitOpError("calls a function that is not marked '")
+            << kSectionAttrName << "'";
+        return signalPassFailure();
+      }
       // One that stands for several is copied, for all but the last one.
       bool isLast = --uses[call.getCallee()] == 0;
       func::FuncOp own = isLast ? section : section.clone();
@@ -86,7 +88,7 @@ struct CpuJoinSections : loopc::impl::CpuJoinSectionsBase<CpuJoinSections> {
   }
 
 private:
-  LogicalResult join(func::CallOp call, func::FuncOp section);
+  LogicalResult join(CallSectionOp call, func::FuncOp section);
   LogicalResult replaceStandIn(Value standIn, Value value);
   void makeEqualOnes(Block &block);
 };
@@ -117,7 +119,7 @@ LogicalResult CpuJoinSections::replaceStandIn(Value standIn, Value value) {
   return success();
 }
 
-LogicalResult CpuJoinSections::join(func::CallOp call, func::FuncOp section) {
+LogicalResult CpuJoinSections::join(CallSectionOp call, func::FuncOp section) {
   Block &entry = section.getBody().front();
   Operation *end = entry.getTerminator();
   // As they are before any of them is replaced: one may stand for two values.

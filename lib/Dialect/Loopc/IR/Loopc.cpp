@@ -255,6 +255,10 @@ bool loopc::isForGPU(Operation *op) {
 }
 
 void LoopcDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "loopc/Dialect/Loopc/IR/SectionOps.cpp.inc"
+      >();
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "loopc/Dialect/Loopc/IR/LoopcAttributes.cpp.inc"
@@ -332,24 +336,6 @@ static LogicalResult verifySection(Operation *op) {
                               "the first results";
 }
 
-/// Whether the labels of `op`, a call, are pairs of the same kind.
-static LogicalResult verifyLabels(Operation *op) {
-  auto labels = op->getAttrOfType<ArrayAttr>(kLabelsAttrName);
-  auto isPair = [](Attribute one, Attribute other) {
-    return (isa<LocationAttr>(one) && isa<LocationAttr>(other)) ||
-           (isa<SymbolRefAttr>(one) && isa<SymbolRefAttr>(other)) ||
-           (isa<StringAttr>(one) && isa<StringAttr>(other));
-  };
-  bool arePairs = labels.size() % 2 == 0;
-  for (size_t k = 0; arePairs && k < labels.size(); k += 2)
-    arePairs = isPair(labels[k], labels[k + 1]);
-  if (arePairs)
-    return success();
-  return op->emitOpError() << "attribute '" << kLabelsAttrName
-                           << "' must be pairs of locations, of symbols or of "
-                              "strings";
-}
-
 /// Whether `op`, a call, names a kernel of its module: a function in a module
 /// of kernels.
 static LogicalResult verifyProduct(Operation *op) {
@@ -386,8 +372,6 @@ static LogicalResult verifyMeaning(Operation *op, StringRef name) {
     return verifyOutput(op);
   if (name == kSectionAttrName)
     return verifySection(op);
-  if (name == kLabelsAttrName)
-    return verifyLabels(op);
   if (name == kProductAttrName)
     return verifyProduct(op);
   if (name == kDeclaredResultsAttrName)

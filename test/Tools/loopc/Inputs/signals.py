@@ -7,8 +7,8 @@
 # ===------------------------------------------------------------------------===#
 """signals.py ignored|noticed SIGNAL PROGRAM ARGUMENT...: a program that is sent signals.
 
-It begins with the signal ignored or not, and is sent it again and again. Its standard input
-never ends. Prints the exit status, negative for a signal.
+It begins with the signal ignored, and is sent it again and again, or not, and is sent it once: a
+second one may end it while it removes its files. Its standard input never ends. Prints the exit status, negative for a signal.
 """
 
 import signal
@@ -26,5 +26,8 @@ running = subprocess.Popen(
 time.sleep(0 if ignored else 0.5)
 while running.poll() is None:
     running.send_signal(number)
+    if not ignored:
+        break
     time.sleep(0.002)
+running.wait()
 print(running.returncode)

@@ -17,10 +17,11 @@ def Loopc_Dialect : Dialect {
   let cppNamespace = "::loopc";
   let summary = "Attributes that more than one stage reads";
   let description = [{
-    The `loopc` dialect has no operations. It holds the attributes that stand at
-    operations of other dialects: names of ports and dimensions, what one pass
-    leaves for another, and the target. An attribute `loopc.NAME` that nobody
-    reads is an error.
+    The `loopc` dialect holds the attributes that stand at operations of other
+    dialects: names of ports and dimensions, what one pass leaves for another,
+    and the target. An attribute `loopc.NAME` that nobody reads is an error. Its
+    one operation is the call of a section of a function, which is there while
+    passes work on sections in parallel.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

@@ -9,18 +9,21 @@
 #ifndef LOOPC_DIALECT_LOOPC_IR_SECTIONS_H
 #define LOOPC_DIALECT_LOOPC_IR_SECTIONS_H
 
-#include "llvm/ADT/StringRef.h"
+#include "loopc/Dialect/Loopc/IR/Loopc.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+
+#define GET_OP_CLASSES
+#include "loopc/Dialect/Loopc/IR/SectionOps.h.inc"
 
 namespace loopc {
 
-/// Unit attribute of a function that is a section of another one until it is
-/// put back: its first results are its arguments, or what stands for these.
+/// Unit attribute of a function that is a section of another one, which calls
+/// it by loopc.call_section, until it is put back: its first results are its
+/// arguments, or what stands for these.
 inline constexpr llvm::StringLiteral kSectionAttrName = "loopc.section";
-
-/// Array attribute of a call of a section that stands for several: pairs of the
-/// locations, names of constants and messages of checks that it has, and of
-/// those that take their place where this call was.
-inline constexpr llvm::StringLiteral kLabelsAttrName = "loopc.labels";
 
 } // namespace loopc
 
