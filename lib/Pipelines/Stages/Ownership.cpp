@@ -262,13 +262,33 @@ void OwnershipChecker::visit(Operation *op) {
   visitOther(op);
 }
 
+/// True for a loop that only exchanges the buffers which it carries, and whose
+/// results nobody uses: it has no need to own them, and who has made them knows
+/// which is which by the number of iterations (nest-make-sections).
+static bool onlyExchanges(scf::ForOp loop) {
+  llvm::SmallDenseSet<Value> yielded;
+  auto isExchanged = [&](auto pair) {
+    auto [result, value] = pair;
+    if (!isOwnable(value))
+      return true;
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == loop.getBody() &&
+           result.use_empty() && yielded.insert(value).second;
+  };
+  return llvm::any_of(loop.getInitArgs(), isOwnable) &&
+         llvm::all_of(llvm::zip(loop.getResults(), loop.getYieldedValues()),
+                      isExchanged);
+}
+
 /// Terminators of loops and functions hand on; those of branches say what a
 /// result is.
 void OwnershipChecker::visitEnd(Operation *op) {
   if (auto yield = dyn_cast<YieldOp>(op))
     return end(yield.getCarried(), op, End::HandedOn);
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
   bool isOfLoop =
-      isa<scf::ForOp, scf::WhileOp, scf::ExecuteRegionOp>(op->getParentOp());
+      loop ? !onlyExchanges(loop)
+           : isa<scf::WhileOp, scf::ExecuteRegionOp>(op->getParentOp());
   if (isOfLoop || isa<func::ReturnOp>(op))
     return end(op->getOperands(), op, End::HandedOn);
   checkUses(op, op->getOperands());
@@ -330,9 +350,26 @@ void OwnershipChecker::visitLoop(LoopOp loop) {
   own(loop.getResults());
 }
 
+/// The loop uses what others own. Any of its buffers may be any of the inits.
+void OwnershipChecker::visitExchange(scf::ForOp loop) {
+  checkUses(loop, loop.getInitArgs());
+  bool isReadOnly = llvm::any_of(loop.getInitArgs(), [&](Value init) {
+    return isOwnable(init) &&
+           llvm::any_of(alternativesOf(init), [](const Alternative &each) {
+             return each.resource == kReadOnly;
+           });
+  });
+  for (Value argument : loop.getRegionIterArgs())
+    if (isOwnable(argument))
+      lend(argument, isReadOnly ? kReadOnly : kBorrowed);
+  visitInScope(*loop.getBody(), {});
+}
+
 void OwnershipChecker::visitRegions(Operation *op) {
   if (auto loop = dyn_cast<LoopOp>(op))
     return visitLoop(loop);
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && onlyExchanges(loop))
+    return visitExchange(loop);
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
     end(loop.getInitArgs(), op, End::HandedOn);
     visitInScope(*loop.getBody(), loop.getRegionIterArgs());

@@ -78,6 +78,7 @@ private:
   void visitOther(mlir::Operation *op);
   void visitRegions(mlir::Operation *op);
   void visitLoop(loop::LoopOp loop);
+  void visitExchange(mlir::scf::ForOp loop);
   void visitBranches(mlir::Operation *op);
   void visitInScope(mlir::Block &body, mlir::ValueRange owned);
   void checkEnds(llvm::ArrayRef<Resource> all);

@@ -360,6 +360,39 @@ func.func @used_after(%n: index, %c: i1) -> f32 {
 
 // -----
 
+// A loop that exchanges two buffers, and whose results nobody uses, borrows them.
+func.func @exchanged(%n: index, %c: i1, %v: f32) -> memref<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc(%n) : memref<?xf32>
+  %b = memref.alloc(%n) : memref<?xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b) -> (memref<?xf32>, memref<?xf32>) {
+    memref.store %v, %x[%i] : memref<?xf32>
+    scf.yield %y, %x : memref<?xf32>, memref<?xf32>
+  }
+  %last = arith.select %c, %a, %b : memref<?xf32>
+  %other = arith.select %c, %b, %a : memref<?xf32>
+  memref.dealloc %other : memref<?xf32>
+  return %last : memref<?xf32>
+}
+
+// -----
+
+func.func @freed_where_it_is_borrowed(%n: index) -> memref<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc(%n) : memref<?xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a) -> (memref<?xf32>) {
+    // expected-error @+2 {{stage scf: 'memref.dealloc' op frees a buffer that the function does not own}}
+    // expected-note @+1 {{please report it}}
+    memref.dealloc %x : memref<?xf32>
+    scf.yield %x : memref<?xf32>
+  }
+  return %a : memref<?xf32>
+}
+
+// -----
+
 func.func @section_left(%n: index) -> index {
   // expected-error @+2 {{stage scf: 'loopc.call_section' op is, or calls, a section of a function, which goes back to it here}}
   // expected-note @+1 {{please report it}}
