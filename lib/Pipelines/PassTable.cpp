@@ -173,6 +173,8 @@ static constexpr PassEntry kPasses[] = {
     {"loopc-verify-stage", PassUse::Needed,
      "it verifies what later stages rely on"},
     {"lower-affine", PassUse::Needed, "affine maps have no other lowering"},
+    {"nest-contract-buffers", PassUse::SameBits,
+     "a buffer becomes that of one iteration"},
     {"nest-fuse-outermost", PassUse::SameBits,
      "nests that read one another are fused"},
     {"nest-fuse-strips", PassUse::SameBits,

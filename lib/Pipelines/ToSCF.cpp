@@ -82,6 +82,9 @@ void loopc::populateNestFusion(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(createNestFuseStrips(),
                                        "after nests are fused, within these");
   manager.nest<func::FuncOp>().addPass(
+      createNestContractBuffers(),
+      "after fusion, which brings all accesses of a buffer into one nest");
+  manager.nest<func::FuncOp>().addPass(
       createNestMakeSections(), "after fusion: no later pass moves nests");
 }
 

@@ -86,6 +86,7 @@ UNTRIED = {
     "loopc-divide-blocks",
     "loopc-externalize-weights",
     "loopc-lift-growth",
+    "nest-contract-buffers",
     "nest-fuse-strips",
     "nest-make-sections",
 }

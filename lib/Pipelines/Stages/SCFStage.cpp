@@ -38,7 +38,8 @@ unsigned loopc::verifySCFStage(ModuleOp module, bool areMarksProved,
     if (isa<linalg::LinalgOp, loop::LoopOp>(op)) {
       errors.emit(op) << "is lowered here";
     } else if (op->hasAttr(kSectionAttrName) || isa<CallSectionOp>(op)) {
-      errors.emit(op) << "is, or calls, a section of a function, which goes back to it here";
+      errors.emit(op) << "is, or calls, a section of a function, which goes "
+                         "back to it here";
     } else if (areMarksProved) {
       return WalkResult::advance();
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {

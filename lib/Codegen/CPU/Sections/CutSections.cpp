@@ -146,7 +146,7 @@ public:
 
   /// Makes the function and calls it in the place of the operations.
   std::pair<CallSectionOp, func::FuncOp> outline(StringRef name,
-                                                SymbolTable &symbols);
+                                                 SymbolTable &symbols);
 
 private:
   bool isInside(Value value) const;
@@ -529,7 +529,7 @@ bool Section::knowsBuffers() const {
 }
 
 std::pair<CallSectionOp, func::FuncOp> Section::outline(StringRef name,
-                                                       SymbolTable &symbols) {
+                                                        SymbolTable &symbols) {
   OpBuilder b(ops.front());
   Location loc = ops.front()->getLoc();
   SmallVector<Type> types(ValueRange(captures.getArrayRef()).getTypes());
@@ -540,9 +540,8 @@ std::pair<CallSectionOp, func::FuncOp> Section::outline(StringRef name,
   made.setPrivate();
   made->setAttr(kSectionAttrName, b.getUnitAttr());
   symbols.insert(made);
-  auto call =
-      CallSectionOp::create(b, loc, returnedTypes, made.getName(),
-                            captures.getArrayRef(), b.getArrayAttr({}));
+  auto call = CallSectionOp::create(b, loc, returnedTypes, made.getName(),
+                                    captures.getArrayRef(), b.getArrayAttr({}));
   Block *entry = made.addEntryBlock();
   b.setInsertionPointToStart(entry);
   IRMapping mapping;

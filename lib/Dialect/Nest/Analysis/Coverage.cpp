@@ -102,6 +102,17 @@ std::optional<unsigned> Coverage::findInnermost(AffineExpr expr,
   return found;
 }
 
+/// The number of the last iteration of `loop`, or one that is larger.
+AffineExpr Coverage::lastOf(scf::ForOp loop) {
+  AffineExpr begin = formOf(loop.getLowerBound()),
+             end = formOf(loop.getUpperBound());
+  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
+  auto length = dyn_cast<AffineConstantExpr>(simplify(end - begin));
+  if (!length || length.getValue() <= 0 || !step || *step <= 0)
+    return end - 1;
+  return begin + (length.getValue() - 1) / *step * *step;
+}
+
 /// The last value of `expr` within `scope`, or the first one: at least as far
 /// on; none where nobody knows.
 std::optional<AffineExpr> Coverage::findBound(AffineExpr expr, Operation *scope,
@@ -114,8 +125,7 @@ std::optional<AffineExpr> Coverage::findBound(AffineExpr expr, Operation *scope,
     if (!loop || !factor || steps == kMaxLoops)
       return std::nullopt;
     bool isEnd = (*factor > 0) == last;
-    AffineExpr bound =
-        isEnd ? formOf(loop.getUpperBound()) - 1 : formOf(loop.getLowerBound());
+    AffineExpr bound = isEnd ? lastOf(loop) : formOf(loop.getLowerBound());
     expr = simplify(expr.replace(leaf, bound));
   }
   return expr;
@@ -225,12 +235,10 @@ bool Coverage::sweep(scf::ForOp loop, Box &box) {
   return isSwept || (trips && !trips->isZero());
 }
 
-/// What `writer` fills by `stores`, which are in one block; none where that is
-/// not known.
-std::optional<Coverage::Box>
-Coverage::findWritten(Operation *writer, ArrayRef<Operation *> stores) {
-  std::optional<Box> box = findFilled(stores);
-  for (Operation *op = stores.front(); box && op != writer;) {
+/// What `writer` fills; none where that is not known.
+std::optional<Coverage::Box> Coverage::findWritten(const Writer &writer) {
+  std::optional<Box> box = findFilled(writer.stores);
+  for (Operation *op = writer.stores.front(); box && op != writer.op;) {
     op = op->getParentOp();
     auto loop = dyn_cast<scf::ForOp>(op);
     if (!loop || !sweep(loop, *box))
@@ -239,18 +247,59 @@ Coverage::findWritten(Operation *writer, ArrayRef<Operation *> stores) {
   return box;
 }
 
-bool Coverage::covers(Operation *writer, ArrayRef<Operation *> stores,
-                      Operation *read, Operation *scope, bool isView) {
-  auto [entry, isNew] =
-      known.try_emplace({writer, stores.front()->getBlock()}, std::nullopt);
+const std::optional<Coverage::Box> &Coverage::boxOf(const Writer &writer) {
+  auto [entry, isNew] = known.try_emplace(
+      {writer.op, writer.stores.front()->getBlock()}, std::nullopt);
   if (isNew)
-    entry->second = findWritten(writer, stores);
-  const std::optional<Box> &there = entry->second;
+    entry->second = findWritten(writer);
+  return entry->second;
+}
+
+/// What of `wanted` is not in `there`, where that is a box: along one axis at
+/// most some of it is missing, at one end. An empty one if nothing is missing;
+/// none where what is missing is no box, or nobody knows.
+std::optional<Coverage::Box> Coverage::subtract(const Box &wanted,
+                                                const Box &there) const {
+  Box rest = wanted;
+  std::optional<unsigned> open;
+  for (unsigned axis = 0; axis < wanted.size(); ++axis) {
+    const Side &want = wanted[axis], &have = there[axis];
+    bool hasBegin = isAtLeast(want.begin, have.begin),
+         hasEnd = isAtLeast(have.end, want.end);
+    if (hasBegin && hasEnd)
+      continue;
+    if (open || (!hasBegin && !hasEnd))
+      return std::nullopt;
+    open = axis;
+    // They meet.
+    if (!isAtLeast(have.end, want.begin) || !isAtLeast(want.end, have.begin))
+      return std::nullopt;
+    (hasBegin ? rest[axis].begin : rest[axis].end) =
+        hasBegin ? have.end : have.begin;
+  }
+  return open ? rest : Box();
+}
+
+bool Coverage::covers(ArrayRef<Writer> writers, Operation *read,
+                      Operation *scope, bool isView) {
+  SmallVector<Box> parts;
+  for (const Writer &writer : writers)
+    if (const std::optional<Box> &box = boxOf(writer))
+      parts.push_back(*box);
   std::optional<Box> wanted =
-      there ? findRead(read, scope, isView) : std::nullopt;
-  return wanted &&
-         llvm::equal(*there, *wanted, [&](const Side &one, const Side &other) {
-           return isAtLeast(other.begin, one.begin) &&
-                  isAtLeast(one.end, other.end);
-         });
+      parts.empty() ? std::nullopt : findRead(read, scope, isView);
+  if (!wanted)
+    return false;
+  // In whatever order parts are behind one another.
+  for (bool isSmaller = true; isSmaller;) {
+    isSmaller = false;
+    for (const Box &part : parts)
+      if (std::optional<Box> rest = subtract(*wanted, part)) {
+        if (rest->empty())
+          return true;
+        isSmaller |= *rest != *wanted;
+        wanted = rest;
+      }
+  }
+  return false;
 }

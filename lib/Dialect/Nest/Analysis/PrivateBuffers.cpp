@@ -115,24 +115,27 @@ void PrivateBuffer::recordWrite(const Way &way) {
 /// something.
 bool PrivateBuffer::isCovered(const Way &read, scf::ForOp loop,
                               bool &isWritten) {
-  auto isCoveredBy = [&](Operation *writer) {
-    isWritten = true;
+  // By what stands in one block in front of an operation in it.
+  auto isCoveredBefore = [&](Operation *op) {
+    SmallVector<Coverage::Writer> parts;
+    for (Operation *writer : writers[op->getBlock()])
+      if (writer->isBeforeInBlock(op)) {
+        isWritten = true;
+        for (const auto &part : stores[writer])
+          parts.push_back({writer, part.second});
+      }
     // In the block that has both within, in the same iteration.
     Operation *scope = read.back();
-    while (!scope->getBlock()->findAncestorOpInBlock(*writer))
+    while (!scope->getBlock()->findAncestorOpInBlock(*op))
       scope = scope->getParentOp();
-    return llvm::any_of(stores[writer], [&](const auto &part) {
-      return coverage.covers(writer, part.second, read.back(), scope,
-                             isView(read));
-    });
+    return coverage.covers(parts, read.back(), scope, isView(read));
   };
   for (Operation *op : read) {
     if (!loop->isProperAncestor(op))
       continue;
     for (; op != loop; op = op->getParentOp())
-      for (Operation *writer : writers[op->getBlock()])
-        if (writer->isBeforeInBlock(op) && isCoveredBy(writer))
-          return true;
+      if (isCoveredBefore(op))
+        return true;
   }
   return false;
 }

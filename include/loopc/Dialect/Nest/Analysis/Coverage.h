@@ -20,18 +20,26 @@ class Coverage {
 public:
   explicit Coverage(mlir::memref::AllocOp buffer) : buffer(buffer) {}
 
-  /// True if `writer` (a store, or a nest of loops), by `stores` in one block
-  /// of it, has written all that `read` may read. It runs before `scope`, which
-  /// is `read` or has it within, in the same iteration of all loops around
-  /// both. `isView`: `read` has a view of the buffer, so that its places say
-  /// nothing.
-  bool covers(mlir::Operation *writer, mlir::ArrayRef<mlir::Operation *> stores,
-              mlir::Operation *read, mlir::Operation *scope, bool isView);
+  /// A store, or a nest of loops that writes by `stores` in one block of it.
+  struct Writer {
+    mlir::Operation *op;
+    mlir::ArrayRef<mlir::Operation *> stores;
+  };
+
+  /// True if `writers` have written all that `read` may read, each a part of
+  /// it. They run before `scope`, which is `read` or has it within, in the same
+  /// iteration of all loops around both. `isView`: `read` has a view of the
+  /// buffer, so that its places say nothing.
+  bool covers(mlir::ArrayRef<Writer> writers, mlir::Operation *read,
+              mlir::Operation *scope, bool isView);
 
 private:
   /// Elements from `begin` on and before `end` along one axis.
   struct Side {
     mlir::AffineExpr begin, end;
+    bool operator==(const Side &other) const {
+      return begin == other.begin && end == other.end;
+    }
   };
   using Box = llvm::SmallVector<Side, 2>;
 
@@ -42,14 +50,16 @@ private:
   bool isAtLeast(mlir::AffineExpr one, mlir::AffineExpr other) const;
   std::optional<unsigned> findInnermost(mlir::AffineExpr expr,
                                         mlir::Operation *scope) const;
+  mlir::AffineExpr lastOf(mlir::scf::ForOp loop);
   std::optional<mlir::AffineExpr> findBound(mlir::AffineExpr expr,
                                             mlir::Operation *scope, bool last);
   std::optional<Box> findRead(mlir::Operation *read, mlir::Operation *scope,
                               bool isView);
+  std::optional<Box> subtract(const Box &wanted, const Box &there) const;
   std::optional<Box> findFilled(mlir::ArrayRef<mlir::Operation *> stores);
   bool sweep(mlir::scf::ForOp loop, Box &box);
-  std::optional<Box> findWritten(mlir::Operation *writer,
-                                 mlir::ArrayRef<mlir::Operation *> stores);
+  std::optional<Box> findWritten(const Writer &writer);
+  const std::optional<Box> &boxOf(const Writer &writer);
 
   mlir::memref::AllocOp buffer;
   /// The values that forms are made of: dimension k of a form is leaf k.

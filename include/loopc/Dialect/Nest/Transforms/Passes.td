@@ -142,6 +142,33 @@ def NestFuseStrips : Pass<"nest-fuse-strips", "::mlir::func::FuncOp"> {
     "::mlir::scf::SCFDialect"];
 }
 
+def NestContractBuffers
+    : Pass<"nest-contract-buffers", "::mlir::func::FuncOp"> {
+  let summary = "contract buffers to what one iteration accesses";
+  let description = [{
+    Array contraction: a large buffer that one nest alone accesses, each
+    iteration of its outer loops a part of its own, becomes one such part, which
+    stays in a cache. Where the loops are parallel it is seen that an iteration
+    writes what it reads there, so that threads may have a part each.
+
+    ```mlir
+    %sums = memref.alloc(%n) : memref<?x128x144xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      ... // writes %sums[%i, ...], and reads it
+    } {loopc.parallel}
+    // becomes
+    %sums = memref.alloc() {loopc.private} : memref<1x128x144xf32>
+    scf.for %i = %c0 to %n step %c1 {
+      ... // writes %sums[0, ...], and reads it
+    } {loopc.parallel}
+    ```
+  }];
+  let statistics = [Statistic<"numContracted", "contracted",
+                              "buffers that became those of an iteration">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::memref::MemRefDialect"];
+}
+
 def NestMakeSections : Pass<"nest-make-sections", "::mlir::func::FuncOp"> {
   let summary = "run independent loops on a thread each";
   let description = [{
