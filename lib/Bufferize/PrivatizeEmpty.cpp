@@ -329,6 +329,7 @@ struct BufferPrivatizeEmpty
     loopc::copyOverwrittenSlices(getOperation());
     privatizeParts();
     privatizeFills();
+    privatizeViews();
     for (tensor::EmptyOp empty :
          loopc::collectOps<tensor::EmptyOp>(getOperation())) {
       if (llvm::any_of(empty->getUsers(),
@@ -391,6 +392,27 @@ struct BufferPrivatizeEmpty
         // Where its memory is used, and no longer.
         fill->moveBefore(*fill->user_begin());
     }
+  }
+
+  /// Places that are seen with other axes: what one of two products is stored
+  /// to, which have such a view in common, would be alive up to the other.
+  void privatizeViews() {
+    auto views = loopc::collectOps(getOperation(), [](Operation *op) {
+      if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
+        return false;
+      Operation *source = op;
+      while (isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+          source))
+        source = source->getOperand(0).getDefiningOp();
+      return isa_and_nonnull<tensor::EmptyOp>(source);
+    });
+    // A view of a view comes first: what it is of has a use less for each.
+    for (Operation *view : llvm::reverse(views))
+      for (OpOperand &use : llvm::make_early_inc_range(
+               llvm::drop_begin(view->getResult(0).getUses()))) {
+        OpBuilder b(use.getOwner());
+        use.set(b.clone(*view)->getResult(0));
+      }
   }
 
   /// True if `user` is in a loop that `op` is not in.

@@ -78,3 +78,19 @@ func.func @batch(%x: memref<?x512xf32>, %w: memref<2x512x32xf32>, %y: memref<?x6
   }
   return
 }
+
+// Weights of 16 bits are widened once for four tiles of rows, though the results
+// of one tile would be stored in order.
+#panels = affine_map<(m, k, n) -> (n floordiv 32, k, n mod 32)>
+// CHECK: {{^}}widened: contraction loops=?x32x144 {{.*}} | else: tile=8x2 row-block=32 strip
+func.func @widened(%x: memref<?x32xf32>, %w: memref<5x32x32xf16>, %y: memref<?x144xf32>) {
+  linalg.generic {indexing_maps = [#x, #panels, #y], iterator_types = ["parallel", "reduction", "parallel"]}
+      ins(%x, %w : memref<?x32xf32>, memref<5x32x32xf16>) outs(%y : memref<?x144xf32>) attrs = {loopc.packed} {
+  ^bb0(%a: f32, %b: f16, %s: f32):
+    %c = arith.extf %b : f16 to f32
+    %p = arith.mulf %a, %c fastmath<contract> : f32
+    %t = arith.addf %s, %p fastmath<reassoc, contract> : f32
+    linalg.yield %t : f32
+  }
+  return
+}

@@ -135,7 +135,9 @@ int64_t ContractionPlan::rowTiles(linalg::LinalgOp op, TileShape tile) const {
   int64_t sum = products();
   if (ShapedType::isDynamic(sum) || sum > CpuModel::kStoredSum)
     return CpuModel::kRowTiles;
-  return keepsShared(op, *this, tile) ? 1 : CpuModel::kRowTilesOfStored;
+  // What is copied for a block, or widened, serves several tiles.
+  return !strip && keepsShared(op, *this, tile) ? 1
+                                                : CpuModel::kRowTilesOfStored;
 }
 
 int64_t ContractionPlan::countChains(int64_t sums) const {

@@ -113,3 +113,12 @@ Access loopc::getAccess(Operation *op) {
   access.op = op;
   return access;
 }
+
+void loopc::setPlace(const Access &access, unsigned axis, Value index) {
+  for (OpOperand &operand : access.op->getOpOperands())
+    if (operand.get() == access.buffer) {
+      // Indices stand behind the buffer.
+      access.op->setOperand(operand.getOperandNumber() + 1 + axis, index);
+      return;
+    }
+}

@@ -118,21 +118,9 @@ static MemRefType findPartType(Contraction &found) {
   return isLarge && isSmall ? part : MemRefType();
 }
 
-/// `access`, of `from`, is at `place` of `to`.
-static void moveAccess(const Access &access, Value from, Value to,
-                       ArrayRef<Value> place) {
-  for (OpOperand &operand : access.op->getOpOperands())
-    if (operand.get() == from) {
-      // Indices stand behind the buffer.
-      for (auto [axis, index] : llvm::enumerate(place))
-        access.op->setOperand(operand.getOperandNumber() + 1 + axis, index);
-      operand.set(to);
-      return;
-    }
-}
-
-/// Accesses part of `type`, unless an iteration of a parallel loop is not seen
-/// to write what it reads: threads could not have one each. False then.
+/// Accesses become those of one part, of `type`, unless an iteration of a
+/// parallel loop is not seen to write what it reads there: threads could not
+/// have one each. False then.
 static bool contract(Contraction &found, MemRefType type,
                      IRRewriter &rewriter) {
   rewriter.setInsertionPoint(found.buffer);
@@ -144,14 +132,16 @@ static bool contract(Contraction &found, MemRefType type,
   SmallVector<SmallVector<Value>> places;
   for (const Access &access : found.accesses) {
     places.emplace_back(access.place);
-    SmallVector<Value> place = places.back();
     for (unsigned axis : found.axes)
-      place[axis] = zero;
-    moveAccess(access, found.buffer, part, place);
+      setPlace(access, axis, zero);
+    access.op->replaceUsesOfWith(found.buffer, part);
   }
   if (findPrivateObstacle(part)) {
-    for (auto [access, place] : llvm::zip_equal(found.accesses, places))
-      moveAccess(access, part, found.buffer, place);
+    for (auto [access, place] : llvm::zip_equal(found.accesses, places)) {
+      access.op->replaceUsesOfWith(part, found.buffer);
+      for (unsigned axis : found.axes)
+        setPlace(access, axis, place[axis]);
+    }
     rewriter.eraseOp(part);
     return false;
   }

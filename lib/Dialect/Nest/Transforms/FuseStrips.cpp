@@ -260,16 +260,6 @@ static std::optional<Strips> findStrips(scf::ForOp reader,
   return strips;
 }
 
-/// The place of `access`, an operand of it, along `axis` becomes `index`.
-static void setPlace(const Access &access, unsigned axis, Value index) {
-  for (OpOperand &operand : access.op->getOpOperands())
-    if (operand.get() == access.buffer) {
-      // Indices stand behind the buffer.
-      access.op->setOperand(operand.getOperandNumber() + 1 + axis, index);
-      return;
-    }
-}
-
 /// How many `rows` from `first` on the writer writes. What is read is there, so
 /// that it is all of them, but who says so may be the model.
 static Value rowsOfStrip(Strips &strips, Value first, Value rows,

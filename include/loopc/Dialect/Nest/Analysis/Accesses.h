@@ -37,6 +37,10 @@ struct Access {
 /// places that a vector holds.
 Access getAccess(mlir::Operation *op);
 
+/// The place of `access`, an operand of what reads or writes its buffer, along
+/// `axis` becomes `index`.
+void setPlace(const Access &access, unsigned axis, mlir::Value index);
+
 } // namespace loopc
 
 #endif // LOOPC_DIALECT_NEST_ANALYSIS_ACCESSES_H
