@@ -10,6 +10,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace loopc::io;
@@ -143,8 +144,10 @@ static Error setElement(const Node &node, HostValue &tensor, int64_t index) {
   }
   if (isFloat(tensor.dtype)) {
     double number;
-    // Denormal results are results, not errors, for the reader used here.
+    // Denormal results are results, not errors, for the reader used here, and
+    // so is the infinity of a number that overflows.
     if (text.getAsDouble(number, /*AllowInexact=*/true) ||
+        (std::isinf(number) && !text.contains_insensitive("inf")) ||
         !setFloat(tensor, index, number))
       return misfit();
     return Error::success();

@@ -87,6 +87,18 @@ static void printAxis(const HostValue &value, size_t axis, int64_t &index,
   os << "]";
 }
 
+/// How many elements the brackets of a tensor hold; of one without elements,
+/// how many empty brackets.
+static int64_t countPrinted(const HostValue &value) {
+  int64_t count = 1;
+  for (int64_t extent : value.shape) {
+    if (extent == 0)
+      break;
+    count *= extent;
+  }
+  return count;
+}
+
 void loopc::io::printElements(const HostValue &value, int64_t limit,
                               raw_ostream &os) {
   if (value.kind == LOOPC_SEQUENCE) {
@@ -110,7 +122,7 @@ void loopc::io::printElements(const HostValue &value, int64_t limit,
       printElements(value.items[0], limit, os);
   } else {
     int64_t index = 0;
-    printAxis(value, 0, index, limit >= 0 && value.numElements() > limit, os);
+    printAxis(value, 0, index, limit >= 0 && countPrinted(value) > limit, os);
   }
 }
 

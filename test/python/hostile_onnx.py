@@ -351,6 +351,18 @@ def tensor(**values: object) -> Change:
     return change
 
 
+def returned(**values: object) -> Change:
+    """Another weight, which nothing refuses: it is an output of the model."""
+
+    def change(m: ModelProto, _: pathlib.Path) -> None:
+        extra = m.graph.initializer.add(name="more", data_type=TensorProto.FLOAT)
+        again(extra, **values)
+        m.graph.node.add(op_type="Identity", input=["more"], output=["returned"])
+        m.graph.output.add(name="returned").type.tensor_type.elem_type = TensorProto.FLOAT
+
+    return change
+
+
 RAW = b"\0" * 12
 
 
@@ -471,6 +483,7 @@ FIELDS: dict[str, Change] = {
     "extents whose product is 2^64": tensor(dims=[2**32, 2**32], raw_data=b""),
     "extents whose product is 0 by overflow": tensor(dims=[HUGE, 4], raw_data=b""),
     "a huge extent beside 0": tensor(dims=[HUGE, HUGE, 0], raw_data=b""),
+    "huge extents beside 0 in an output": returned(dims=[2**32, 2**32, 0], raw_data=b""),
     "a thousand axes": tensor(dims=[1] * 1000, float_data=[1]),
     "no element type": tensor(data_type=0, raw_data=RAW),
     "an element type of the future": tensor(data_type=99, raw_data=RAW),

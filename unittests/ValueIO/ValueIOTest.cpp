@@ -240,9 +240,23 @@ TEST(ValueIO, LiteralsOfSmallTypes) {
   EXPECT_EQ(text("0", kDLFloat8_e8m0fnu, 8), "'0' is no float8_e8m0fnu");
   EXPECT_EQ(text("-1", kDLFloat8_e8m0fnu, 8), "'-1' is no float8_e8m0fnu");
   EXPECT_EQ(text("70000", kDLFloat, 16), "'70000' is no float16");
+  EXPECT_EQ(text("1e39", kDLFloat, 32), "'1e39' is no float32");
+  EXPECT_EQ(text("1e999", kDLFloat, 32), "'1e999' is no float32");
+  EXPECT_EQ(text("-1e999", kDLFloat, 64), "'-1e999' is no float64");
   EXPECT_EQ(text("[nan, -inf]", kDLFloat, 16), "float16[2] [nan, -inf]");
   EXPECT_EQ(text(std::string(100, '['), kDLFloat, 32),
             "the lists are nested too deeply");
+}
+
+TEST(ValueIO, EmptyBracketsAreAbbreviated) {
+  HostValue value;
+  value.dtype = {kDLFloat, 32, 1};
+  value.shape = {100, 2, 0};
+  std::string text;
+  raw_string_ostream os(text);
+  printElements(value, 60, os);
+  EXPECT_EQ(text, "[[[], []], [[], []], [[], []], ..., "
+                  "[[], []], [[], []], [[], []]]");
 }
 
 TEST(ValueIO, Comparison) {

@@ -29,8 +29,8 @@ bool compareValues(const HostValue &actual, const HostValue &expected,
                    llvm::raw_ostream &os);
 
 /// Prints the elements of `value` in brackets. More than `limit` elements (of a
-/// tensor, or tensors of a sequence) are abbreviated: three at either end of
-/// each axis; negative: never.
+/// tensor, or tensors of a sequence; of a tensor without elements, more empty
+/// brackets) are abbreviated: three at either end of each axis; negative: never.
 void printElements(const HostValue &value, int64_t limit,
                    llvm::raw_ostream &os);
 

@@ -45,11 +45,12 @@ struct ExternalizeWeights
          llvm::make_early_inc_range(module.getOps<memref::GlobalOp>()))
       if (auto value = dyn_cast_or_null<ElementsAttr>(
               global.getInitialValue().value_or(Attribute()));
-          value && !isSmall(value)) {
+          value && (!value.getNumElements() || !isSmall(value))) {
         // Of the attribute, which outlives the operation. In `map[key] = value`
         // the value comes first.
         StringRef name = global.getName();
-        weights[name] = externalize(global, value);
+        weights[name] = value.getNumElements() ? externalize(global, value)
+                                               : makeEmpty(global);
       }
     module.walk([&](memref::GetGlobalOp use) {
       if (auto it = weights.find(use.getName()); it != weights.end())
@@ -75,6 +76,19 @@ private:
     weight->setAttr("loopc.weight", value);
     global.erase();
     return weight;
+  }
+
+  /// A constant without elements is an address: as nested arrays LLVM would
+  /// spell out its other extents, of which a model may give any.
+  LLVM::GlobalOp makeEmpty(memref::GlobalOp global) {
+    OpBuilder b(global);
+    auto none = RankedTensorType::get({0}, b.getI8Type());
+    auto empty = LLVM::GlobalOp::create(
+        b, global.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+        /*isConstant=*/true, LLVM::Linkage::Private, global.getName(),
+        DenseElementsAttr::get(none, ArrayRef<int8_t>()), /*alignment=*/64);
+    global.erase();
+    return empty;
   }
 
   /// memref.get_global  ->  a descriptor around the symbol's address
