@@ -75,7 +75,8 @@ def ExternalizeWeights
   let description = [{
     A constant above the threshold becomes an external global whose bytes stand
     in its attribute `loopc.weight`; the back end puts them into the object as
-    raw bytes.
+    raw bytes. One without elements becomes
+    an address, whatever its other extents are.
   }];
   let options = [Option<"threshold", "threshold", "unsigned", "1024",
                         "bytes up to which a constant stays in the IR">];
