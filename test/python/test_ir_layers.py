@@ -219,6 +219,25 @@ def test_slopes_of_channels_or_of_the_last_axis(tmp_path: pathlib.Path) -> None:
         np.testing.assert_array_equal(session.run(None, {"x": x, "s": slope})[0], want)
 
 
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+def test_axis_of_an_explicit_broadcast(axis: int, tmp_path: pathlib.Path) -> None:
+    """It has a longer name in the files that OpenVINO writes; all extents are equal."""
+    x = param([-1] * 3, "x")
+    other = const(f32([1, 2]))
+    made = OPSETS[1].multiply(x, other, "PDPD")
+    openvino.save_model(model(made.outputs(), [x]), tmp_path / "model.xml")
+    text = (tmp_path / "model.xml").read_text()
+    name = 'auto_broadcast="pdpd"'
+    assert name in text
+    text = text.replace(' auto_broadcast.auto_broadcast_axis="-1"', "")
+    text = text.replace(name, f'{name} auto_broadcast.auto_broadcast_axis="{axis}"')
+    (tmp_path / "model.xml").write_text(text)
+    ones = np.ones((2, 2, 2), np.float32)
+    (got,) = loopc.InferenceSession(tmp_path / "model.xml").run(None, {"x": ones})
+    shape = {-1: (1, 1, 2), 0: (2, 1, 1), 1: (1, 2, 1)}[axis]
+    np.testing.assert_array_equal(got, ones * f32([1, 2]).reshape(shape))
+
+
 @pytest.mark.parametrize("verdict", ["wrong", "undefined", "same"])
 def test_answers_in_other_processes(
     verdict: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
