@@ -21,10 +21,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from loopc import network as trt
+from random_errors import ExpectedError, TooLongError, UnclearError
 
 Array = npt.NDArray[Any]
 #: The iteration of each loop, by the loop's number.
 Trips = dict[int, int]
+
+#: What a run says of extents that do not fit, of which NumPy says a ValueError.
+UNFIT = "extent|shape|broadcast"
 
 BINARY: dict[trt.ElementWiseOperation, Callable[..., Any]] = {
     trt.ElementWiseOperation.SUM: np.add,
@@ -77,6 +81,45 @@ class Value:
         return self.dtype.kind == "i"
 
 
+def all_at(
+    values: Iterable[Value], trips: Trips, reader: trt.ITensor, followers: set[str]
+) -> list[Array]:
+    """The values that `reader` is made of; where some are none, an error with all reasons.
+
+    Then its layer joins the `followers`, which may have errors of their own.
+    """
+    found, failed = [], []
+    for value in values:
+        try:
+            found.append(value.at(trips))
+        except ExpectedError as error:
+            failed.append(error)
+    if failed:
+        followers.add(reader.name.removesuffix("_output"))
+        raise type(failed[0])("|".join(dict.fromkeys(one.reason for one in failed)))
+    return found
+
+
+def reasons_of(values: Iterable[Value]) -> str:
+    """Why values are none; whether anybody reads them, is not asked.
+
+    Of a value in loops its first ones count: what depends on no iteration is outside.
+    """
+    found = []
+    for value in values:
+        for trip in range(4 if value.loops else 1):
+            try:
+                with np.errstate(all="ignore"):
+                    value.at(dict.fromkeys(value.loops, trip))
+            except (ExpectedError, UnclearError) as error:
+                found.append(error.reason)
+            except (TooLongError, IndexError):
+                continue  # There is no such iteration.
+            except ValueError:
+                found.append(UNFIT)
+    return "|".join(dict.fromkeys(filter(None, found)))
+
+
 def loops_of(values: Iterable[Value]) -> frozenset[int]:
     return frozenset[int]().union(*(value.loops for value in values))
 
@@ -88,6 +131,7 @@ class Layers:
         self.dice = random.Random(seed)
         self.net = trt.create_network(f"random_{seed}")
         self.feeds: dict[str, Array] = {}
+        self.followers: set[str] = set()
 
     def value(
         self,
@@ -98,7 +142,8 @@ class Layers:
         dtype: npt.DTypeLike,
     ) -> Value:
         def work(trips: Trips) -> Array:
-            return np.asarray(function(*(one.at(trips) for one in inputs))).astype(dtype)
+            given = all_at(inputs, trips, tensor, self.followers)
+            return np.asarray(function(*given)).astype(dtype)
 
         return Value(tensor, loops_of(inputs), tuple(shape), np.dtype(dtype), work)
 

@@ -13,14 +13,25 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
 
 import numpy as np
 from loopc import network as trt
-from network_layers import Array, Layers, Trips, Value, loops_of
-from random_errors import ExpectedError, MissingElementsError, TooLongError
+from network_layers import Array, Layers, Trips, Value, loops_of, reasons_of
+from random_errors import (
+    ExpectedError,
+    MissingElementsError,
+    NoValueError,
+    TooLongError,
+    UnclearError,
+)
 
 MOST_TRIPS = 60
+#: What a run says where a slice is missing, and where a length is less than the iterations.
+MISSING = "over the slices|slice \\d+ of a value"
+TOO_MANY = "more (iterations )?than the length"
 LESS, GREATER, AND = (
     trt.ElementWiseOperation.LESS,
     trt.ElementWiseOperation.GREATER,
@@ -39,6 +50,7 @@ class RandomLoop:
         self.around = loops_of(outer)
         self.recurrences: list[tuple[trt.IRecurrenceLayer, Value]] = []
         self.entered: list[Value] = []
+        self.iterated: list[tuple[Value, int]] = []
         self.runs: dict[tuple[tuple[int, int], ...], int] = {}
         #: Rows were collected, and there was no trip that could tell their extents.
         self.is_empty = False
@@ -63,6 +75,7 @@ class RandomLoop:
 
     def iterate(self, value: Value, axis: int, reverse: bool) -> None:
         layer = self.loop.add_iterator(value.tensor, axis, reverse)
+        self.iterated.append((value, axis))
 
         def work(at: Trips) -> Array:
             outside, k = self.before(at), at[self.number]
@@ -71,12 +84,21 @@ class RandomLoop:
                 k = int(self.count.at(outside)) - 1 - k
             whole = value.at(outside)
             if k >= whole.shape[axis]:
-                raise MissingElementsError
+                raise MissingElementsError(MISSING)
             return np.asarray(np.take(whole, k, axis))
 
         shape = value.shape[:axis] + value.shape[axis + 1 :]
         inside = self.around | {self.number}
         self.entered.append(Value(layer.get_output(0), inside, shape, value.dtype, work))
+
+    def is_short(self) -> bool:
+        """Whether the loop, one in no other, has more iterations than a value has slices."""
+        if self.around:
+            return False
+        with contextlib.suppress(NoValueError, ValueError), np.errstate(all="ignore"):
+            trips = self.trips({})
+            return any(trips > value.at({}).shape[axis] for value, axis in self.iterated)
+        return False
 
     def recur(self, begin: Value) -> Value:
         layer = self.loop.add_recurrence(begin.tensor)
@@ -106,6 +128,20 @@ class RandomLoop:
 
         return Value(layer.get_output(0), self.around, carried.shape, carried.dtype, work)
 
+    def rows(self, value: Value, at: Trips) -> list[Array]:
+        """The value in each iteration."""
+        return [value.at({**at, self.number: trip}) for trip in range(self.trips(at))]
+
+    def fail(self, error: ExpectedError, value: Value, at: Trips) -> NoReturn:
+        """What is collected has this error, or that of one of its rows."""
+        try:
+            self.rows(value, at)
+        except (ExpectedError, UnclearError) as other:
+            raise type(error)("|".join(filter(None, [error.reason, other.reason]))) from other
+        except (TooLongError, ValueError):
+            pass
+        raise error
+
     def collect(self, value: Value, length: Value, most: int, axis: int, reverse: bool) -> Value:
         kind = trt.LoopOutput.REVERSE if reverse else trt.LoopOutput.CONCATENATE
         layer = self.loop.add_loop_output(value.tensor, kind, axis)
@@ -114,9 +150,9 @@ class RandomLoop:
         def work(at: Trips) -> Array:
             trips = self.trips(at)
             if trips > most:
-                raise ExpectedError
+                self.fail(ExpectedError(TOO_MANY), value, at)
             self.is_empty = self.is_empty or trips == 0
-            rows = [value.at({**at, self.number: trip}) for trip in range(trips)]
+            rows = self.rows(value, at)
             zeros = np.zeros(value.shape, value.dtype)
             return np.stack([*rows[:: -1 if reverse else 1], *[zeros] * (most - trips)], axis)
 
@@ -270,3 +306,18 @@ class RandomNetwork(Layers):
                 return (one if flag.at(at) else other).at(at)
 
             pool.append(Value(layer.get_output(0), loops, one.shape, one.dtype, work))
+
+
+def is_due(
+    error: str, values: Iterable[Value], loops: Iterable[RandomLoop], followers: Iterable[str]
+) -> bool:
+    """Whether the run's error is that of a value or of a loop, read or not.
+
+    Or of a layer that reads what is none: which check comes first is not promised.
+    """
+    reasons = reasons_of(values)
+    if any(loop.is_short() for loop in loops):
+        reasons = f"{reasons}|{MISSING}"
+    if re.search(reasons or "no reason", error):
+        return True
+    return any(f"'{name}'" in error for name in followers)

@@ -34,6 +34,8 @@ from open_layers import (
 from random_errors import UnclearError
 
 Matrix = trt.MatrixOperation
+#: What a run says of an index.
+BEYOND = "index -?\\d+ is out of range"
 
 
 def product(extents: Sequence[Extent]) -> int | None:
@@ -43,7 +45,7 @@ def product(extents: Sequence[Extent]) -> int | None:
 
 
 def gathered(x: Array, k: Array, axis: int) -> Array:
-    need(not k.size or (k.min() >= -x.shape[axis] and k.max() < x.shape[axis]))
+    need(not k.size or (k.min() >= -x.shape[axis] and k.max() < x.shape[axis]), BEYOND)
     return np.take(x, k, axis)
 
 
@@ -77,7 +79,7 @@ class LayerKinds(OpenLayers):
 
         def work(x: Array, y: Array) -> Array:
             x, y = np.broadcast_arrays(x, y)
-            need(np.all(y != 0))
+            need(np.all(y != 0), "division by zero")
             return x // y if op == EW.FLOOR_DIV else np.trunc(x / y).astype(x.dtype)
 
         shape = [y if x == 1 else x for x, y in zip(a.shape, b.shape, strict=True)]
@@ -318,7 +320,7 @@ class LayerKinds(OpenLayers):
         layer.axis = axis
 
         def work(x: Array, at: Array) -> Array:
-            need(not at.size or (at.min() >= -x.shape[axis] and at.max() < x.shape[axis]))
+            need(not at.size or (at.min() >= -x.shape[axis] and at.max() < x.shape[axis]), BEYOND)
             return np.take_along_axis(x, at, axis)
 
         return self.value(layer, [a, k], work, k.shape, a.dtype)
@@ -366,7 +368,7 @@ class LayerKinds(OpenLayers):
         which = self.dice.randint(0, 1)
 
         def work(x: Array) -> Array:
-            need(k <= x.shape[axis])
+            need(k <= x.shape[axis], "the axis has \\d+ elements")
             order = np.argsort(-x if op == trt.TopKOperation.MAX else x, axis, kind="stable")
             order = np.take(order, range(k), axis)
             return order if which else np.take_along_axis(x, order, axis)
@@ -401,7 +403,7 @@ class LayerKinds(OpenLayers):
                                      trt.ScatterMode.ND)  # fmt: skip
 
         def work(x: Array, at: Array, y: Array) -> Array:
-            need(not at.size or (at.min() >= -x.shape[0] and at.max() < x.shape[0]))
+            need(not at.size or (at.min() >= -x.shape[0] and at.max() < x.shape[0]), BEYOND)
             if len({*at.tolist()}) < len(at):
                 raise UnclearError
             result = x.copy()
@@ -462,7 +464,7 @@ class LayerKinds(OpenLayers):
 
         def work(x: Array, n: Array) -> Array:
             result = x.copy()
-            need(not n.size or n.min() >= 0)
+            need(not n.size or n.min() >= 0, "negative|less than 0")
             for item, length in enumerate(n):
                 result[:length, item] = x[:length, item][::-1]
             return result
@@ -549,7 +551,7 @@ class LayerKinds(OpenLayers):
             extents = [(e - w) // s + 1
                        for e, w, s in zip(x.shape[2:], window, stride, strict=True)]  # fmt: skip
             if min(extents) < 1:
-                raise UnclearError
+                raise UnclearError("a window of extent")
             parts = np.lib.stride_tricks.sliding_window_view(x, window, (2, 3))
             parts = parts[:, :, :: stride[0], :: stride[1]]
             return np.einsum("ncyxhw,mchw->nmyx", parts, kernel)
@@ -566,7 +568,7 @@ class LayerKinds(OpenLayers):
 
         def work(x: Array) -> Array:
             if x.shape[2] < 2 or 0 in x.shape:
-                raise UnclearError
+                raise UnclearError("a window of extent")
             return np.maximum(x[:, :, :-1], x[:, :, 1:])
 
         high = a.shape[2]

@@ -185,7 +185,7 @@ class MoreKinds(LayerKinds):
             for k, (b, e) in enumerate(zip(before, behind, strict=True)):
                 axis = x.ndim - count + k
                 if x.shape[axis] + min(b, 0) + min(e, 0) < 0:
-                    raise UnclearError
+                    raise UnclearError("less than 0")
                 around = [(0, 0)] * x.ndim
                 around[axis] = (max(b, 0), max(e, 0))
                 kept = range(max(-b, 0), x.shape[axis] - max(-e, 0))
@@ -215,7 +215,7 @@ class MoreKinds(LayerKinds):
 
         def work(x: Array, *_: Array) -> Array:
             if 0 in x.shape:
-                raise UnclearError
+                raise UnclearError("no elements to resize")
             for axis, size in enumerate(target):
                 x = np.take(x, [k * x.shape[axis] // size for k in range(size)], axis)
             return x
@@ -256,7 +256,7 @@ class MoreKinds(LayerKinds):
             around = ((0, 0), (0, 0), (pad, pad), (0, 0))
             whole, count = np.pad(x, around), np.pad(np.ones_like(x), around)
             if any(e < w for e, w in zip(whole.shape[2:], window, strict=True)) or not x.size:
-                raise UnclearError
+                raise UnclearError("a window of extent")
             parts, counts = (
                 np.lib.stride_tricks.sliding_window_view(v, window, (2, 3))[:, :, :: stride[0]]
                 for v in (whole, count)
@@ -351,7 +351,7 @@ class MoreKinds(LayerKinds):
     def check(self) -> None:
         """Raises what an assertion that does not hold does."""
         for one in self.asserted:
-            need(one.at({}).all())
+            need(one.at({}).all(), "more than -4")
 
     def __init__(self, seed: int, static: dict[str, int] | None) -> None:
         super().__init__(seed, static)

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from loopc import network as trt
-from network_layers import BINARY, COMPARE, LOGIC, Array, Trips, Value, loops_of
+from network_layers import BINARY, COMPARE, LOGIC, Array, Trips, Value, all_at, loops_of
 from random_errors import ExpectedError, MissingElementsError, TooLongError
 
 EW, Unary, Reduce = trt.ElementWiseOperation, trt.UnaryOperation, trt.ReduceOperation
@@ -30,6 +30,8 @@ Sample, Gather, Act = trt.SampleMode, trt.GatherMode, trt.ActivationType
 Extent = int | str
 Shape = tuple[Extent, ...]
 MOST_ELEMENTS = 3000
+#: What a run says of a slice: the check, or what takes elements, whichever comes first.
+OUTSIDE = "the slice is not inside|cannot reshape|index -?\\d+ is out of range"
 INTEGERS = (np.int32, np.int64)
 TYPES = (*INTEGERS, np.float32, np.float32, bool, np.int8, np.uint8, np.float64)
 
@@ -53,9 +55,10 @@ REDUCE: dict[trt.ReduceOperation, Callable[..., Any]] = {
 }
 
 
-def need(holds: object) -> None:
+def need(holds: object, reason: str) -> None:
+    """A run says `reason` where it does not hold."""
     if not holds:
-        raise ExpectedError
+        raise ExpectedError(reason)
 
 
 def reduced(op: trt.ReduceOperation, x: Array, axes: tuple[int, ...], keep: bool) -> Array:
@@ -75,9 +78,9 @@ def sliced(x: Array, axis: int, places: Sequence[int], mode: trt.SampleMode, fil
     at = np.asarray(places, np.int64)
     good = (at >= 0) & (at < extent)
     if mode == Sample.STRICT_BOUNDS:
-        need(good.all())
+        need(good.all(), OUTSIDE)
     elif mode != Sample.FILL:
-        need(extent or not at.size)
+        need(extent or not at.size, "no elements to slice")
     if mode == Sample.WRAP and extent:
         at = at % extent
     elif mode == Sample.REFLECT and extent:
@@ -109,6 +112,7 @@ class OpenLayers:
         #: The inputs' shapes and types; the arrays of the set that is looked at.
         self.inputs: dict[str, tuple[Shape, np.dtype[Any], int, int]] = {}
         self.feeds: dict[str, Array] = {}
+        self.followers: set[str] = set()
 
     def fresh(self) -> str:
         self.numbered += 1
@@ -121,6 +125,7 @@ class OpenLayers:
     def use(self, feeds: dict[str, Array]) -> None:
         """Takes another set of inputs."""
         self.feeds = feeds
+        self.followers.clear()
         for value in self.values:
             value.memo.clear()
 
@@ -132,13 +137,15 @@ class OpenLayers:
 
     def value(self, layer: trt.ILayer, inputs: Sequence[Value], function: Callable[..., Any],
               shape: Sequence[Extent], dtype: npt.DTypeLike, output: int = 0) -> Value:  # fmt: skip
+        tensor = layer.get_output(output)
+
         def work(trips: Trips) -> Array:
-            result = np.asarray(function(*(one.at(trips) for one in inputs)))
+            given = all_at(inputs, trips, tensor, self.followers)
+            result = np.asarray(function(*given))
             if result.size > MOST_ELEMENTS:
                 raise TooLongError
             return result.astype(dtype)
 
-        tensor = layer.get_output(output)
         return self.made(tensor, loops_of(inputs), tuple(shape), dtype, work)
 
     def numbers(self, shape: Sequence[int], dtype: npt.DTypeLike) -> Array:
@@ -223,7 +230,7 @@ class OpenLayers:
             try:
                 return np.array(a.at(trips).shape, np.int64)
             except ExpectedError as error:
-                raise MissingElementsError from error
+                raise MissingElementsError(error.reason) from error
 
         tensor = self.net.add_shape(a.tensor).get_output(0)
         return self.made(tensor, loops_of([a]), (len(a.shape),), np.int64, work)

@@ -34,7 +34,7 @@ import loopc
 import numpy as np
 from loopc import network as trt
 from network_layers import Array, Trips, Value, loops_of
-from network_programs import AND, LESS, RandomLoop
+from network_programs import AND, LESS, TOO_MANY, RandomLoop, is_due
 from open_layer_more import MoreKinds
 from open_layers import EW, INTEGERS, TYPES, numbers
 from random_errors import ExpectedError, MissingElementsError, TooLongError, UnclearError
@@ -62,16 +62,16 @@ class OpenLoop(RandomLoop):
             trips, most = self.trips(at), int(length.at(at))
             if most < 0:
                 # Whether the value has elements that anybody reads is not looked at.
-                raise MissingElementsError
+                self.fail(MissingElementsError("the length -?\\d+ of"), value, at)
             if trips > most:
-                raise ExpectedError
-            rows = [value.at({**at, self.number: trip}) for trip in range(trips)]
+                self.fail(ExpectedError(TOO_MANY), value, at)
+            rows = self.rows(value, at)
             if not rows:
                 self.is_empty = True
                 known = [e if isinstance(e, int) else 0 for e in value.shape]
                 return np.zeros((*known[:axis], most, *known[axis:]), value.dtype)
             if any(row.shape != rows[0].shape for row in rows):
-                raise ExpectedError
+                raise ExpectedError("has shape .*, in the iterations before")
             zeros = np.zeros_like(rows[0])
             return np.stack([*rows[:: -1 if reverse else 1], *[zeros] * (most - trips)], axis)
 
@@ -321,7 +321,10 @@ def run(session: loopc.InferenceSession, made: OpenNetwork, feeds: dict[str, Arr
         if " of a buffer of " in str(error):
             return f"access: {error}"
         if fails:
-            return "same error"
+            isgood = is_due(str(error), made.values, made.loops, made.followers)
+            if not isgood and made.has_empty():
+                return "no trip"
+            return "same error" if isgood else f"another error: {error}"
         if made.has_empty():
             return "no trip"
         words = ("iteration", "length", "row", "the slice", "index", "divi", "extent", "elements")

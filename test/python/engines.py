@@ -13,6 +13,7 @@ import dataclasses
 import functools
 import multiprocessing
 import multiprocessing.connection
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -66,19 +67,39 @@ def openvino_outcome(path: str, feeds: dict[str, Any], time_limit: float = 60.0)
 
 
 class Worker:
-    """A process that answers requests with one function, started again when it dies."""
+    """A process that answers requests with one function, started again when it dies.
 
-    def __init__(self, answer: Callable[..., Outcome], time_limit: float) -> None:
+    `environment` is set for it besides what this process has.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[..., Outcome],
+        time_limit: float,
+        environment: dict[str, str] | None = None,
+    ) -> None:
         self._answer = answer
         self._time_limit = time_limit
+        self._environment = environment or {}
         self._start()
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, self._answer), daemon=True)
-        self._process.start()
+        before = {name: os.environ.get(name) for name in self._environment}
+        os.environ.update(self._environment)
+        try:
+            self._process.start()
+        finally:
+            for name, text in before.items():
+                os.environ.pop(name) if text is None else os.environ.update({name: text})
         theirs.close()
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.kill()
+        self._process.join()
 
     def ask(self, request: tuple[Any, ...]) -> Outcome:
         """The function's answer, or how its process ended."""

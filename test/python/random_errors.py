@@ -30,7 +30,11 @@ class MissingElementsError(ExpectedError):
 
 
 class UnclearError(NoValueError):
-    """Nothing says what comes out."""
+    """Nothing says what comes out; an error whose text `reason` matches may."""
+
+    def __init__(self, reason: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class TooLongError(NoValueError):

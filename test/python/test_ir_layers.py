@@ -169,3 +169,83 @@ def test_transposed_convolution_as_long_as_it_gets(tmp_path: pathlib.Path) -> No
                                                auto_pad="SAME_LOWER")  # fmt: skip
     (values,) = _check(made, f32([[[1, 2, 3, 4]]]), x, tmp_path)
     assert values.size == 9
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_gather_by_any_number_of_coordinates(
+    number: int, batch: int, tmp_path: pathlib.Path
+) -> None:
+    """A tuple of no coordinates names all of the data, or of a batch's."""
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    i = np.zeros((2, 3, number), np.int32)
+    inputs = [param([-1] * 3, "x"), param([-1] * 3, "i", np.int32)]
+    made = OPSETS[8].gather_nd(*inputs, batch)
+    openvino.save_model(model(made.outputs(), inputs), tmp_path / "model.xml")
+    (got,) = loopc.InferenceSession(tmp_path / "model.xml").run(None, {"x": x, "i": i})
+    # OpenVINO's runtime does not write what tuples of no coordinates name.
+    want = [[(one[batch_of] if batch else one)[(0,) * number] for _ in range(3)]
+            for batch_of, one in enumerate([x, x])]  # fmt: skip
+    np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1, 7), (1, 2, 3, 4)])
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("mode", ["cubic", "linear_onnx", "nearest"])
+def test_corners_of_an_extent_that_scales_give(
+    mode: str, is_open: bool, shape: tuple[int, ...], tmp_path: pathlib.Path
+) -> None:
+    """align_corners: the last element is the last one where 7 by 0.8 are 5, too."""
+    x = param([-1] * 4 if is_open else shape, "x")
+    made = OPSETS[11].interpolate(x, const(f32([2.5, 0.8])), mode, "scales",
+                                  coordinate_transformation_mode="align_corners",
+                                  axes=const(i64([2, 3])))  # fmt: skip
+    _check(made, np.random.default_rng(4).normal(size=shape).astype(np.float32), x, tmp_path)
+
+
+def test_slopes_of_channels_or_of_the_last_axis(tmp_path: pathlib.Path) -> None:
+    """Which, a run tells: there are as many as channels, or not."""
+    inputs = [param([-1] * 4, "x"), param([-1], "s")]
+    made = OPSETS[1].prelu(*inputs)
+    openvino.save_model(model(made.outputs(), inputs), tmp_path / "model.xml")
+    session = loopc.InferenceSession(tmp_path / "model.xml")
+    cases = (((2, 3, 2, 4), 3), ((2, 3, 2, 4), 4), ((2, 3, 2, 3), 3), ((1, 2, 2, 2), 1),
+             ((2, 3, 2, 0), 0))  # fmt: skip
+    for extents, number in cases:
+        x = -np.arange(1, 1 + np.prod(extents), dtype=np.float32).reshape(extents)
+        slope = np.arange(2, 2 + number, dtype=np.float32)
+        of_channels = number == extents[1]
+        want = x * (slope[:, None, None] if of_channels else slope)
+        np.testing.assert_array_equal(session.run(None, {"x": x, "s": slope})[0], want)
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+def test_axis_of_an_explicit_broadcast(axis: int, tmp_path: pathlib.Path) -> None:
+    """It has a longer name in the files that OpenVINO writes; all extents are equal."""
+    x = param([-1] * 3, "x")
+    other = const(f32([1, 2]))
+    made = OPSETS[1].multiply(x, other, "PDPD")
+    openvino.save_model(model(made.outputs(), [x]), tmp_path / "model.xml")
+    text = (tmp_path / "model.xml").read_text()
+    name = 'auto_broadcast="pdpd"'
+    assert name in text
+    text = text.replace(' auto_broadcast.auto_broadcast_axis="-1"', "")
+    text = text.replace(name, f'{name} auto_broadcast.auto_broadcast_axis="{axis}"')
+    (tmp_path / "model.xml").write_text(text)
+    ones = np.ones((2, 2, 2), np.float32)
+    (got,) = loopc.InferenceSession(tmp_path / "model.xml").run(None, {"x": ones})
+    shape = {-1: (1, 1, 2), 0: (2, 1, 1), 1: (1, 2, 1)}[axis]
+    np.testing.assert_array_equal(got, ones * f32([1, 2]).reshape(shape))
+
+
+@pytest.mark.parametrize("verdict", ["wrong", "undefined", "same"])
+def test_answers_in_other_processes(
+    verdict: str, monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    """An answer that is another one in each is not OpenVINO's; one without the first's damage is."""
+    ours = f32([1, 2, 3])
+    anew = {"wrong": (ours + 1, ours + 1), "undefined": (ours + 1, ours + 2), "same": (ours, ours)}
+    monkeypatch.setattr(ir_layers, "answers_anew", lambda *_: [[[v], None] for v in anew[verdict]])
+    judge = ir_layers.Judge(tmp_path, False, 3)
+    found = judge._resized(random_layer(0), [ours], [[ours + 1], None], (0, 0), "")
+    assert found[0] == verdict

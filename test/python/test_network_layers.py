@@ -346,6 +346,22 @@ def test_slice_has_the_size_that_is_given() -> None:
     assert layer.get_output(0).shape == (1, 3)
 
 
+@pytest.mark.parametrize("mode", ["WRAP", "CLAMP", "REFLECT"])
+def test_slice_of_no_elements(mode: str) -> None:
+    """There is none that an index could be brought to; a slice of nothing needs none."""
+    n = trt.create_network()
+    x, size = n.add_input("x", trt.float32, (-1,)), n.add_input("n", trt.int64, (1,))
+    layer = n.add_slice(x, (0,), (1,), (1,))
+    layer.set_input(2, size)
+    layer.mode = trt.SampleMode[mode]
+    n.mark_output(layer.get_output(0))
+    session = loopc.InferenceSession(n)
+    empty = np.zeros(0, np.float32)
+    assert session.run(None, {"x": empty, "n": np.int64([0])})[0].size == 0
+    with pytest.raises(loopc.RunError, match="axis 0 has no elements to slice"):
+        session.run(None, {"x": empty, "n": np.int64([2])})
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_slice_beyond_the_bounds(known: bool) -> None:
     """kSTRICT_BOUNDS is an error, at once where the extents are known; else the modes."""

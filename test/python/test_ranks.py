@@ -266,6 +266,19 @@ def test_gather_nd_of_no_coordinates() -> None:
         session("(float[4, 3] x, int64[2, 0] i) => (float[] y) { y = GatherND(x, i) }")
 
 
+def test_scatter_nd_of_no_coordinates() -> None:
+    """Ranks are known, the number of coordinates is not; tuples of none name all of the data."""
+    model = session("(float[a, b] x, int64[c, d] i, float[] u) => (float[] y) {"
+                    " y = ScatterND<reduction = \"add\">(x, i, u) }")  # fmt: skip
+    x = ramp(2, 3)
+    for coordinates in (0, 1, 2):
+        i = np.zeros((2, coordinates), np.int64)
+        u = ramp(2, *x.shape[coordinates:], start=4)
+        want = x.copy()
+        want[(0,) * coordinates] += u.sum(0)
+        compare(model.run(None, {"x": x, "i": i, "u": u}), [want])
+
+
 @pytest.mark.parametrize("reduction", ["none", "add", "max"])
 def test_scatter_nd(reduction: str) -> None:
     model = session(f"(float[] x, int64[] i, float[] u) => (float[] y) {{"

@@ -431,9 +431,11 @@ private:
       return false;
     Value count = tensor::DimOp::create(b, node.getLoc(), indices->get(),
                                         type.getRank() - 1);
+    // Updates of no coordinates go to all of the data.
+    int64_t least = node.getOpType() == "ScatterND" ? 0 : 1;
     switchOn(node, *indices, count,
-             llvm::to_vector(
-                 llvm::seq_inclusive<int64_t>(1, *dataRank - batchDims(node))),
+             llvm::to_vector(llvm::seq_inclusive<int64_t>(
+                 least, *dataRank - batchDims(node))),
              " cannot take indices of {} coordinates", [&](int64_t number) {
                SmallVector<int64_t> shape(type.getShape());
                shape.back() = number;

@@ -170,6 +170,7 @@ private:
   Value strictSlice(Value x, Value start, Value size, Value stride,
                     llvm::ArrayRef<int64_t> axes);
   Value withElement(Value x, Value fill, int64_t axis, Value extent);
+  void checkElements(Value x, Value size, int64_t axis, Value extent);
   Value gatheredSlice(Value x, Value start, Value size, Value stride,
                       llvm::ArrayRef<int64_t> axes, SampleMode mode);
   void emit(const IConcatenationLayer &);

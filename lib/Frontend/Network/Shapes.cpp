@@ -255,6 +255,19 @@ Value LayerEmitter::withElement(Value x, Value fill, int64_t axis,
   return node("Concat", {x, slab}, attr("axis", axis));
 }
 
+/// A slice of some elements needs one that its indices can be brought to.
+void LayerEmitter::checkElements(Value x, Value size, int64_t axis,
+                                 Value extent) {
+  auto type = x ? cast<RankedTensorType>(x.getType()) : RankedTensorType();
+  if (!type || (!type.isDynamicDim(axis) && type.getDimSize(axis)))
+    return;
+  Value zero = constantInt(0);
+  Value good = node(
+      "Or", {node("Less", {zero, extent}), node("LessOrEqual", {size, zero})});
+  if (good)
+    check(scalar(good), "axis " + Twine(axis) + " has no elements to slice");
+}
+
 /// Axis after axis by its indices, which the mode brings into the bounds.
 Value LayerEmitter::gatheredSlice(Value x, Value start, Value size,
                                   Value stride, ArrayRef<int64_t> axes,
@@ -274,6 +287,8 @@ Value LayerEmitter::gatheredSlice(Value x, Value start, Value size,
     Value at = node("Add", {part(start), node("Mul", {steps, part(stride)})});
     if (mode == SampleMode::kFILL)
       x = withElement(x, fill, axis, extent);
+    else if (mode != SampleMode::kSTRICT_BOUNDS)
+      checkElements(x, part(size), axis, extent);
     Value last = node("Sub", {extent, one});
     Value clamped = node("Min", {node("Max", {at, zero}), last});
     Value inside = node("Equal", {at, clamped});
@@ -286,7 +301,7 @@ Value LayerEmitter::gatheredSlice(Value x, Value start, Value size,
       break;
     }
     case SampleMode::kWRAP:
-      at = node("Mod", {at, extent});
+      at = node("Mod", {at, node("Max", {extent, one})});
       break;
     case SampleMode::kCLAMP:
       at = clamped;

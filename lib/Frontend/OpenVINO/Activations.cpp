@@ -38,17 +38,33 @@ static void importSelu(LayerImport &l) {
 
 /// The slope of rank 1 belongs to axis 1 where it has, or may have, as many
 /// elements.
+/// A vector of slopes for `x`: for its channels, axis 1, where there are as
+/// many, else for its last axis. Where only a run tells, it is reshaped to
+///   Equal(n, channels) ? [1, n, 1, ..] : [.., 1, 1, n]
+static Value slopesOf(LayerImport &l, Value slope, Value x) {
+  int64_t own = l.extent(slope, 0), rank = l.rank(x);
+  int64_t channels = l.extent(x, 1), last = l.extent(x, rank - 1);
+  bool isOpen = ShapedType::isDynamic(own) || ShapedType::isDynamic(channels);
+  if (own == 1 || (!isOpen && own != channels))
+    return slope;
+  Ints axes = llvm::to_vector(llvm::seq<int64_t>(1, rank - 1));
+  bool fitsLast =
+      ShapedType::isDynamic(own) || ShapedType::isDynamic(last) || own == last;
+  if (!isOpen || !fitsLast)
+    return l.unsqueeze(slope, axes);
+  Value number = l.extentOf(slope, 0);
+  Ints ones(rank - 2, 1);
+  Value ofChannels = l.concat({l.ints({1}), number, l.ints(ones)});
+  Value ofLast = l.concat({l.ints({1}), l.ints(ones), number});
+  Value isChannels = l.node("Equal", {number, l.extentOf(x, 1)});
+  Value shape = l.node("Where", {isChannels, ofChannels, ofLast});
+  return l.node("Reshape", {slope, shape}, {l.attr("allowzero", 1)});
+}
+
 static void importPRelu(LayerImport &l) {
   Value x = l.in(0), slope = l.in(1);
-  if (l.isRanked(slope) && l.rank(slope) == 1 && l.rank(x) > 2 &&
-      l.extent(slope, 0) != 1 &&
-      (l.extent(slope, 0) == l.extent(x, 1) ||
-       ShapedType::isDynamic(l.extent(x, 1)))) {
-    Ints axes;
-    for (int64_t k = 1; k + 1 < l.rank(x); ++k)
-      axes.push_back(k);
-    slope = l.unsqueeze(slope, axes);
-  }
+  if (l.isRanked(slope) && l.rank(slope) == 1 && l.rank(x) > 2)
+    slope = slopesOf(l, slope, x);
   Value negative = l.node("Less", {x, l.scalarLike(x, 0)});
   l.set(l.node("Where", {negative, l.node("Mul", {x, slope}), x}));
 }

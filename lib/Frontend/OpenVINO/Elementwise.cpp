@@ -23,7 +23,9 @@ static Value broadcastTo(LayerImport &l, Value a, Value b, StringRef fallback) {
   if (mode != "pdpd")
     return b;
   int64_t rankA = l.rank(a), rankB = l.rank(b);
-  int64_t axis = l.integer("axis", -1);
+  // The name that OpenVINO writes, and that of its specification.
+  const char *written = "auto_broadcast.auto_broadcast_axis";
+  int64_t axis = l.integer(l.hasAttr(written) ? written : "axis", -1);
   if (axis < 0)
     axis = rankA - rankB;
   Ints axes;

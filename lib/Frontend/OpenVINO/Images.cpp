@@ -79,7 +79,7 @@ void Interpolation::readNewVersion() {
     for (int64_t k = 0; k < rank; ++k)
       axes.push_back(k);
   if (how == "scales")
-    scales = wholeScales(l.cast(l.in(isNew ? 1 : 2), l.builder().getF32Type()));
+    scales = l.cast(l.in(isNew ? 1 : 2), l.builder().getF32Type());
   else
     sizes = l.toI64(l.in(1));
 }
@@ -112,7 +112,8 @@ void Interpolation::pad() {
 }
 
 /// `scales`, a little larger where the new extent would be just below a whole
-/// number: a quotient of two extents is rounded.
+/// number: a quotient of two extents is rounded. Null where `sizes` are set
+/// instead.
 Value Interpolation::wholeScales(Value scales) {
   SmallVector<Value> extents;
   for (int64_t axis : axes)
@@ -124,7 +125,14 @@ Value Interpolation::wholeScales(Value scales) {
   };
   Value larger = l.node("Add", {scales, l.scalarLike(scales, 1e-6)});
   Value isLonger = l.node("Less", {newExtents(scales), newExtents(larger)});
-  return l.node("Where", {isLonger, larger, scales});
+  Value whole = l.node("Where", {isLonger, larger, scales});
+  // Corners are those of the new extents, which are whole; ONNX's have the part
+  // behind the point that a scale gives them.
+  if (coordinates == "align_corners" && !antialiases) {
+    sizes = l.toI64(newExtents(whole));
+    return {};
+  }
+  return whole;
 }
 
 /// `x` with the axes that have these numbers in `axes` resized.
@@ -208,6 +216,8 @@ static void importInterpolate(LayerImport &l) {
   else
     op.readNewVersion();
   op.readMode();
+  if (op.scales)
+    op.scales = op.wholeScales(op.scales);
   if (!l.isBad)
     op.run();
 }

@@ -60,11 +60,22 @@ static void importGatherElements(LayerImport &l) {
                {l.attr("axis", l.integer("axis"))}));
 }
 
-/// Version 5 makes all batch axes one.
+/// Version 5 makes all batch axes one. ONNX's indices have a coordinate at
+/// least, OpenVINO's may have none: where it is not known they get one more,
+/// for an axis of one element behind the batch axes.
 static void importGatherND(LayerImport &l) {
   int64_t batch = l.integer("batch_dims", 0);
-  Value y = l.node("GatherND", {l.in(0), l.toI64(l.in(1))},
-                   {l.attr("batch_dims", batch)});
+  Value data = l.in(0), indices = l.toI64(l.in(1));
+  int64_t last = l.isRanked(indices) ? l.rank(indices) - 1 : -1;
+  if (last >= 0 && l.extent(indices, last) <= 0) {
+    data = l.unsqueeze(data, {batch});
+    Value tuples = l.node("Shape", {indices}, {l.attr("end", int64_t(-1))});
+    Value shape =
+        l.node("Concat", {tuples, l.ints({1})}, {l.attr("axis", int64_t(0))});
+    Value first = l.node("Expand", {l.ints({0}), shape});
+    indices = l.node("Concat", {first, indices}, {l.attr("axis", last)});
+  }
+  Value y = l.node("GatherND", {data, indices}, {l.attr("batch_dims", batch)});
   if (l.layer.opset() == 5)
     for (int64_t k = 1; k < batch; ++k)
       y = l.mergeAxes(y, 0);

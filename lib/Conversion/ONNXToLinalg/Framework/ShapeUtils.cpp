@@ -563,7 +563,19 @@ Value loopc::reshapeByGroups(NodeLowering &l, Value value,
 
 CheckedIndices::CheckedIndices(NodeLowering &l, unsigned input,
                                ArrayRef<OpFoldResult> dims, bool wraps)
-    : isUnsigned(l.isUnsigned(input)), wraps(wraps && !isUnsigned) {
+    : CheckedIndices(l, input, dims, wraps, /*areLengths=*/false) {}
+
+CheckedIndices CheckedIndices::ofLengths(NodeLowering &l, unsigned input,
+                                         OpFoldResult extent) {
+  return CheckedIndices(l, input, l.add(extent, l.fold(1)), /*wraps=*/false,
+                        /*areLengths=*/true);
+}
+
+CheckedIndices::CheckedIndices(NodeLowering &l, unsigned input,
+                               ArrayRef<OpFoldResult> dims, bool wraps,
+                               bool areLengths)
+    : isUnsigned(l.isUnsigned(input)), wraps(wraps && !isUnsigned),
+      areLengths(areLengths) {
   for (OpFoldResult extent : dims) {
     extents.push_back(l.asIndex(extent));
     lasts.push_back(
@@ -583,11 +595,21 @@ CheckedIndices::CheckedIndices(NodeLowering &l, unsigned input,
     allInRange = l.b.createOrFold<arith::CmpIOp>(
         arith::CmpIPredicate::ult, normalized(l.b, l.b.getLoc(), raw, 0),
         extents[0]);
-    l.check(allInRange, "index {} is out of range for an axis of extent {}",
-            ValueRange{l.toIndex(raw, isUnsigned), extents[0]});
+    check(l, allInRange, l.toIndex(raw, isUnsigned), extents[0]);
     return;
   }
   checkAll(l, indices);
+}
+
+/// Fails with `given`, which is not among the positions 0 to `extent`.
+void CheckedIndices::check(NodeLowering &l, Value holds, Value given,
+                           Value extent) {
+  if (!areLengths)
+    return l.check(holds, "index {} is out of range for an axis of extent {}",
+                   ValueRange{given, extent});
+  Value longest = l.b.createOrFold<arith::SubIOp>(extent, l.index(1));
+  l.check(holds, "a sequence length is {}, not in 0 to {}",
+          ValueRange{given, longest});
 }
 
 void CheckedIndices::checkAll(NodeLowering &l, Value indices) {
@@ -610,8 +632,7 @@ void CheckedIndices::checkAll(NodeLowering &l, Value indices) {
       Value negative = l.b.createOrFold<arith::SubIOp>(place, extent);
       given = l.b.createOrFold<arith::SelectOp>(isBefore, negative, place);
     }
-    l.check(isInside, "index {} is out of range for an axis of extent {}",
-            ValueRange{given, extent});
+    check(l, isInside, given, extent);
     allInRange = l.b.createOrFold<arith::AndIOp>(allInRange, isInside);
   }
 }

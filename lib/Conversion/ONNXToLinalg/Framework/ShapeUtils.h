@@ -145,6 +145,9 @@ public:
   /// With `wraps` false negative values are errors too.
   CheckedIndices(NodeLowering &l, unsigned input,
                  llvm::ArrayRef<mlir::OpFoldResult> extents, bool wraps = true);
+  /// The same for lengths of sequences: each is 0 to `extent`.
+  static CheckedIndices ofLengths(NodeLowering &l, unsigned input,
+                                  mlir::OpFoldResult extent);
   /// `raw`, a value read from the input, made a safe position on axis `k`:
   /// negative ones count from the end; what the check has refused is moved into
   /// the range, because pure operations may be hoisted over checks.
@@ -155,15 +158,20 @@ public:
   bool isStaticallyOk() const { return !needsCheck; }
 
 private:
+  CheckedIndices(NodeLowering &l, unsigned input,
+                 llvm::ArrayRef<mlir::OpFoldResult> extents, bool wraps,
+                 bool areLengths);
   mlir::Value normalized(mlir::OpBuilder &b, mlir::Location loc,
                          mlir::Value raw, unsigned k) const;
+  void check(NodeLowering &l, mlir::Value holds, mlir::Value given,
+             mlir::Value extent);
   bool constantsInRange(NodeLowering &l, unsigned input,
                         llvm::ArrayRef<mlir::OpFoldResult> extents) const;
   void checkAll(NodeLowering &l, mlir::Value indices);
   llvm::SmallVector<mlir::Value> findLargest(NodeLowering &l,
                                              mlir::Value indices);
 
-  bool isUnsigned, wraps, needsCheck = true;
+  bool isUnsigned, wraps, areLengths, needsCheck = true;
   llvm::SmallVector<mlir::Value> extents, lasts;
   mlir::Value allInRange;
 };

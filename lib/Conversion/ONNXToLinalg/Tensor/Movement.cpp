@@ -622,9 +622,7 @@ static LogicalResult lowerReverseSequence(NodeLowering &l) {
                     "rank 1");
   requireEqual(l, l.dim(lengths, 0), l.dim(value, *batch),
                "number of lengths and extent of the batch");
-  // A length is 0 to the extent of the time.
-  OpFoldResult extent = l.dim(value, *time);
-  CheckedIndices checked(l, 1, {l.add(extent, l.fold(1))}, /*wraps=*/false);
+  auto checked = CheckedIndices::ofLengths(l, 1, l.dim(value, *time));
   l.setResult(l.generate(
       l.dims(value), l.elementType(0),
       [&](OpBuilder &b, Location loc, ValueRange indices) -> Value {
