@@ -36,8 +36,6 @@ static void importSelu(LayerImport &l) {
   l.set(l.node("Mul", {lambda, y}));
 }
 
-/// The slope of rank 1 belongs to axis 1 where it has, or may have, as many
-/// elements.
 /// A vector of slopes for `x`: for its channels, axis 1, where there are as
 /// many, else for its last axis. Where only a run tells, it is reshaped to
 ///   Equal(n, channels) ? [1, n, 1, ..] : [.., 1, 1, n]
