@@ -175,7 +175,9 @@ def try_model(path: str, announce: Any) -> Iterator[str]:
     model = onnx.load(path, load_external_data=False)
     chance = any(NUMBERS_OF_CHANCE.search(node.op_type) for node in model.graph.node)
     done, reason, failures = 0, "", set()
-    is_open = any(not isinstance(one, int) for port in peers[0].get_inputs() for one in port.shape or "?")
+    is_open = any(
+        not isinstance(one, int) for port in peers[0].get_inputs() for one in port.shape or "?"
+    )
     for turn in range(len(EXTENTS) + RANDOM if is_open else 3):
         try:
             feeds = make_feeds(peers[0], turn, rng, numbers)
@@ -198,10 +200,18 @@ def try_model(path: str, announce: Any) -> Iterator[str]:
         kind = failure.split(":", 1)[0]
         if failure and kind not in failures and not (chance and kind == "wrong"):
             failures.add(kind)
-            shapes = {k: list(np.shape(v)) if not isinstance(v, list) else "?" for k, v in feeds.items()}
+            shapes = {
+                k: list(np.shape(v)) if not isinstance(v, list) else "?" for k, v in feeds.items()
+            }
             yield f"{failure} of {shapes}"
     if not failures:
-        yield f"agrees: {done} runs" if done else f"unrun: {reason}" if session else f"{said} (unrun: {reason})"
+        yield (
+            f"agrees: {done} runs"
+            if done
+            else f"unrun: {reason}"
+            if session
+            else f"{said} (unrun: {reason})"
+        )
 
 
 @dataclasses.dataclass
