@@ -640,6 +640,31 @@ def test_what_is_not_supported(op, operands, attributes, said):
         loopc.InferenceSession(made)
 
 
+@pytest.mark.parametrize(
+    "op, attributes",
+    [("ImageScaler", {"scale": 0.5, "bias": [1.0, -2.0, 0.25]}),
+     ("ImageScaler", {"bias": [1.0, -2.0, 0.25]}),
+     ("Crop", {"border": [1, 0, 2, 1]}),
+     ("Crop", {"border": [1, 2, 0, 0], "scale": [1, 3]}),
+     ("Affine", {"alpha": 0.5, "beta": -2.0})],
+)  # fmt: skip
+def test_former_operators_of_onnx(op, attributes):
+    compare(op, [floats(2, 3, 4, 5)], domain="", opset=7, **attributes)
+
+
+def test_domain_that_is_not_imported():
+    """It has one version; onnxruntime takes it, and so do bodies and functions."""
+    made, feeds = make("BiasGelu", [floats(2, 3), floats(3)], [np.float32])
+    model = onnx.ModelProto.FromString(made)
+    peer = onnxruntime.InferenceSession(made, providers=["CPUExecutionProvider"])
+    del model.opset_import[1:]
+    (got,) = loopc.InferenceSession(model.SerializeToString()).run(None, feeds)
+    np.testing.assert_allclose(got, peer.run(None, feeds)[0], rtol=1e-5, atol=1e-6)
+    model.graph.node[0].op_type = "Nothing"
+    with pytest.raises(loopc.CompileError, match=r"com\.microsoft::Nothing"):
+        loopc.InferenceSession(model.SerializeToString())
+
+
 def test_left_out_by_the_caller_but_needed():
     made, _ = make("BiasGelu", [floats(2)], [np.float32])
     with pytest.raises(loopc.CompileError):

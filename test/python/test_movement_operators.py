@@ -112,6 +112,12 @@ def shape_cases() -> None:
     case("Squeeze", data(1, 2), const(1), expect=ERROR)
     case("Squeeze", data(1, 2, 1), opset=11, axes=[0, -1])
     case("Unsqueeze", data(3), opset=11, axes=[0, 2])
+    # Before opset 11 no axis was to be negative, and exporters wrote negative ones.
+    for axes in ([-2], [-1, 0], [0, 3]):
+        case("Squeeze", data(1, 3, 1, 1), opset=9, axes=axes)
+        case("Unsqueeze", data(2, 3), opset=9, axes=axes)
+    case("Squeeze", data(1, 3, 1), opset=9, axes=[-4], expect=ERROR)
+    case("Unsqueeze", data(2, 3), opset=9, axes=[-4], expect=ERROR)
     for axis in range(-3, 4):
         case("Flatten", data(2, 3, 4), axis=axis)
     for target in ([2, 3], [1], [4, 2, 3], [4, 1, 3]):

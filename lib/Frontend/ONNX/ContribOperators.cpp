@@ -399,6 +399,32 @@ static constexpr char kBiasAdd[] = "V = X + bias\n"
 static constexpr char kTrilu[] = "Y = Trilu<upper: int = @upper>(X, k)";
 static constexpr char kExpandDims[] = "Y = Unsqueeze(X, int64(axis))";
 
+/// What converters of Core ML wrote before opset 8, when these operators were
+/// experimental ones of ONNX; onnxruntime has kept them.
+static constexpr char kImageScaler[] =
+    "factor = Constant<value_float: float = @scale>()\n"
+    "shifts = Constant<value_floats: floats = @bias>()\n"
+    "shift = Unsqueeze(shifts, [1, 2])\n"
+    "output = input * CastLike(factor, input) + CastLike(shift, input)\n";
+
+static constexpr char kAffine[] =
+    "factor = Constant<value_float: float = @alpha>()\n"
+    "shift = Constant<value_float: float = @beta>()\n"
+    "Y = X * CastLike(factor, X) + CastLike(shift, X)\n";
+
+/// The border is left, top, right, bottom; `scale` is the height and the width.
+static std::string writeCrop(const ContribCall &call) {
+  std::string end = call.getAttr("scale")
+                        ? "start + Constant<value_ints: ints = @scale>()"
+                        : "Shape<start = 2>(input) - Gather(border, [3, 2])";
+  return "border = Constant<value_ints: ints = @border>()\n"
+         "start = Gather(border, [1, 0])\n"
+         "end = " +
+         end +
+         "\n"
+         "output = Slice(input, start, end, [2, 3])\n";
+}
+
 // Reshape to whole groups refuses channels that do not divide into them.
 static constexpr char kGroupNorm[] =
     "groups0 = Constant<value_int: int = @num_groups>()\n"
@@ -477,6 +503,11 @@ ArrayRef<ContribOperator> loopc::importer::getContribLayers() {
       // Opsets 18 to 20, withdrawn since: scale and bias are for groups.
       {"", "GroupNormalization", "epsilon: float = 1e-05, num_groups",
        "X, scale, bias", "Y", write<kGroupNorm>},
+      {"", "ImageScaler", "bias, scale: float = 1.0", "input", "output",
+       write<kImageScaler>},
+      {"", "Crop", "border, scale", "input", "output", writeCrop},
+      {"", "Affine", "alpha: float = 1.0, beta: float = 0.0", "X", "Y",
+       write<kAffine>},
   };
   return operators;
 }

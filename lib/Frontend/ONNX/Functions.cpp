@@ -59,15 +59,23 @@ Importer::findLocalFunction(const pb::NodeProto &node) {
 // What becomes of a node
 //===----------------------------------------------------------------------===//
 
+/// The version of a domain that is not imported: onnxruntime takes the newest
+/// that it knows, and files that were made for it leave the import out. 0 where
+/// there is a choice of versions, and an error is better than a guess.
+static int64_t getOnlyVersion(StringRef domain) {
+  return domain == "com.microsoft" ? 1 : 0;
+}
+
 FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
   const pb::NodeProto &node = nc.node;
   if (node.op_type().empty())
     return loopc::emitError(nc.loc, Diag::BadNode)
            << "the node does not say its operator";
   auto version = nc.frame.opsets.find(nc.domain);
-  if (version == nc.frame.opsets.end())
+  nc.opset = version == nc.frame.opsets.end() ? getOnlyVersion(nc.domain)
+                                              : version->second;
+  if (!nc.opset)
     return NodeKind::Unsupported;
-  nc.opset = version->second;
   nc.loc = nodeLoc(nc.graphPath, nc.index, node, nc.opset);
   if (findLocalFunction(node))
     return NodeKind::LocalFunction;

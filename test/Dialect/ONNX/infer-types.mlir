@@ -99,6 +99,17 @@ func.func @reshape_computed_old(%x: tensor<?x4xf32>) -> tensor<*xf32> {
 
 // -----
 
+// Before version 11 no axis was to be negative; exporters wrote negative ones.
+// CHECK-LABEL: func.func @negative_axes_old
+// CHECK-SAME: -> (tensor<1x?x5xf32>, tensor<1x?x1x1x5x1xf32>)
+func.func @negative_axes_old(%x: tensor<1x?x1x5xf32>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %s = onnx.node "Squeeze"(%x) since 1 {axes = array<i64: -2>} : (tensor<1x?x1x5xf32>) -> tensor<*xf32>
+  %u = onnx.node "Unsqueeze"(%x) since 1 {axes = array<i64: -1, -3>} : (tensor<1x?x1x5xf32>) -> tensor<*xf32>
+  return %s, %u : tensor<*xf32>, tensor<*xf32>
+}
+
+// -----
+
 // An unknown size is not zero (the onnx library's inference takes it so).
 // CHECK-LABEL: func.func @resize
 // CHECK-SAME: -> tensor<?x?x?x?xf32>

@@ -62,6 +62,15 @@ static bool byNumberOfAxes(NodeContext &context, const OpSchema &schema) {
   return true;
 }
 
+/// Squeeze and Unsqueeze before version 11: the library takes negative axes for
+/// none. Exporters write them, and onnxruntime counts them from the end, as
+/// version 11 does.
+static bool asInVersion11(NodeContext &context, const OpSchema &schema) {
+  if (const OpSchema *next = findSchema(schema.domain(), schema.Name(), 11))
+    next->GetTypeAndShapeInferenceFunction()(context);
+  return true;
+}
+
 /// The rank of the input stays.
 static bool sameRank(NodeContext &context, const OpSchema &schema) {
   if (leavesUnknown(context, schema))
@@ -367,8 +376,10 @@ bool loopc::onnx::inferShapeByRule(NodeContext &context,
       {"STFT", 17, noEnd, ofRank<4>},
       {"Slice", 10, noEnd, slice},
       {"Split", 1, noEnd, split},
+      {"Squeeze", 1, 10, asInVersion11},
       {"Squeeze", 13, noEnd, byNumberOfAxes<-1>},
       {"Tile", 1, 5, sameRank},
+      {"Unsqueeze", 1, 10, asInVersion11},
       {"Unsqueeze", 13, noEnd, byNumberOfAxes<1>},
   };
   if (!schema.domain().empty())
