@@ -175,6 +175,7 @@ public:
   explicit StorageAssignment(MLIRContext *context) : rewriter(context) {}
 
   unsigned hoisted = 0, spares = 0, reused = 0;
+  unsigned work = 0; ///< how many values buffers were followed to
 
   /// Returns the loop that took the place of `loop`.
   LoopOp run(LoopOp loop) {
@@ -187,9 +188,7 @@ public:
       freeBehind(loop, branch);
     while (reuseDying(loop))
       ++reused;
-    while (LoopOp made = addSpare(loop))
-      loop = made;
-    return loop;
+    return addSpares(loop);
   }
 
 private:
@@ -368,19 +367,27 @@ private:
   }
 
   /// True if every buffer that may come to `value` is one that code has
-  /// allocated and nobody shares, as those are that come out of lists.
-  static bool isNobodysElse(Value value) {
+  /// allocated and nobody shares, as those are that come out of lists. Those
+  /// that come to `known` are, to which `value` and what was on the way is
+  /// added.
+  bool isNobodysElse(Value value, llvm::DenseSet<Value> &known) {
     llvm::SetVector<Value> buffers;
-    buffers.insert(withoutCasts(value));
+    auto add = [&](Value next) {
+      next = withoutCasts(next);
+      if (!known.contains(next))
+        buffers.insert(next);
+    };
+    add(value);
     for (unsigned k = 0; k < buffers.size(); ++k) {
       Value buffer = buffers[k];
+      ++work;
       if (auto select = buffer.getDefiningOp<arith::SelectOp>()) {
-        buffers.insert(withoutCasts(select.getTrueValue()));
-        buffers.insert(withoutCasts(select.getFalseValue()));
+        add(select.getTrueValue());
+        add(select.getFalseValue());
       } else if (auto branch = buffer.getDefiningOp<scf::IfOp>()) {
         unsigned result = cast<OpResult>(buffer).getResultNumber();
         for (scf::YieldOp yield : {branch.thenYield(), branch.elseYield()})
-          buffers.insert(withoutCasts(yield.getOperand(result)));
+          add(yield.getOperand(result));
       } else {
         auto argument = dyn_cast<BlockArgument>(buffer);
         Operation *op = argument ? argument.getOwner()->getParentOp()
@@ -390,45 +397,64 @@ private:
           return false;
       }
     }
+    known.insert(buffers.begin(), buffers.end());
+    return true;
+  }
+
+  /// What is known of the buffers that values may be, while nothing but what
+  /// frees them changes.
+  struct KnownBuffers {
+    llvm::DenseSet<Value> nobodysElse;
+    memref::AllocOp like;
+    llvm::DenseSet<Value> sized; ///< their buffers have the sizes of `like`
+  };
+
+  /// True if a buffer that dies as `dying` can take the place of `alloc`.
+  bool canFollow(Value dying, memref::AllocOp alloc, KnownBuffers &known) {
+    return dying.getType() == alloc.getType() &&
+           isNobodysElse(dying, known.nobodysElse) &&
+           hasSizesOf(dying, alloc, known);
+  }
+
+  /// True if every buffer that may come to `value` has the sizes of `alloc`.
+  bool hasSizesOf(Value value, memref::AllocOp alloc, KnownBuffers &known) {
+    if (!known.like || known.like.getType() != alloc.getType() ||
+        !haveSameSizes(known.like, alloc))
+      known.sized.clear();
+    known.like = alloc;
+    llvm::DenseSet<Value> assumed;
+    if (!isEverySizeOf(value, alloc, known.sized, assumed))
+      return false;
+    known.sized.insert(assumed.begin(), assumed.end());
     return true;
   }
 
   /// The end in `block` of a buffer that can take the place of `alloc` in the
   /// next iteration; null where there is none.
   memref::DeallocOp findSuccessor(memref::AllocOp alloc, Block *block) {
-    for (memref::DeallocOp dealloc : deallocsIn(block)) {
-      Value dying = dealloc.getMemref();
-      llvm::DenseSet<Value> assumed;
-      if (dying.getType() == alloc.getType() && isNobodysElse(dying) &&
-          isEverySizeOf(dying, alloc, assumed))
+    KnownBuffers known;
+    for (memref::DeallocOp dealloc : deallocsIn(block))
+      if (canFollow(dealloc.getMemref(), alloc, known))
         return dealloc;
-    }
     return {};
   }
 
-  /// True if every buffer of carried value `port` has the sizes of `alloc`.
-  bool hasSizesOf(LoopOp loop, unsigned port, memref::AllocOp alloc) {
-    Value arg = loop.getCarriedArgs()[port];
-    if (arg.getType() != alloc.getType())
-      return false;
-    llvm::DenseSet<Value> assumed;
-    return isEverySizeOf(arg, alloc, assumed);
-  }
-
   /// True if every buffer that may come to `value` has the sizes of `alloc`,
-  /// given that those that come to `assumed` have: the values on the way, of
-  /// which each is followed once.
+  /// given that those that come to `known` and to `assumed` have: the values on
+  /// the way, of which each is followed once.
   bool isEverySizeOf(Value value, memref::AllocOp alloc,
+                     const llvm::DenseSet<Value> &known,
                      llvm::DenseSet<Value> &assumed) {
     if (alloc.getDynamicSizes().empty())
       return true;
     if (auto other = withoutCasts(value).getDefiningOp<memref::AllocOp>())
       return value.getType() == alloc.getType() && haveSameSizes(other, alloc);
-    if (!assumed.insert(value).second)
+    if (known.contains(value) || !assumed.insert(value).second)
       return true;
+    ++work;
     auto areAll = [&](std::initializer_list<Value> values) {
       return llvm::all_of(values, [&](Value each) {
-        return isEverySizeOf(each, alloc, assumed);
+        return isEverySizeOf(each, alloc, known, assumed);
       });
     };
     if (auto branch = value.getDefiningOp<scf::IfOp>()) {
@@ -461,31 +487,118 @@ private:
     return isCarried ? std::optional(k) : std::nullopt;
   }
 
-  /// Lets one allocation that outlives its iteration and one buffer that dies
-  /// in it take turns; null when there is no such pair.
-  LoopOp addSpare(LoopOp loop) {
-    Block *body = loop.getLoopBody();
-    auto lives = [&](memref::AllocOp alloc) {
-      return alloc && alloc->getBlock() == body &&
-             definedOutside(loop, alloc->getOperands());
-    };
-    // Where an argument's next value is allocated it is the argument's buffer
-    // that dies.
-    for (Value yielded : loop.getYield().getCarried()) {
-      auto alloc = withoutCasts(yielded).getDefiningOp<memref::AllocOp>();
-      if (!lives(alloc))
-        continue;
-      for (auto [port, arg] : llvm::enumerate(loop.getCarriedArgs())) {
-        memref::DeallocOp dealloc = deallocIn(arg, body);
-        if (dealloc && hasSizesOf(loop, port, alloc))
-          return takeTurns(loop, alloc, arg, dealloc);
-      }
+  /// The body of a loop in which allocations that outlive their iteration and
+  /// buffers that die in it are to take turns.
+  struct Turns {
+    explicit Turns(LoopOp loop)
+        : loop(loop), yielded(loop.getYield().getCarried()),
+          allocs(loop.getLoopBody()->getOps<memref::AllocOp>()),
+          ends(deallocsIn(loop.getLoopBody())) {
+      for (Value arg : loop.getCarriedArgs())
+        if (memref::DeallocOp end = deallocIn(arg, loop.getLoopBody()))
+          endingArgs.push_back({arg, end});
     }
-    for (auto alloc : body->getOps<memref::AllocOp>())
-      if (lives(alloc) && !deallocIn(alloc, body))
-        if (memref::DeallocOp dealloc = findSuccessor(alloc, body))
-          return takeTurns(loop, alloc, dealloc.getMemref(), dealloc);
+
+    LoopOp loop;
+    /// What is carried on, also by ports that are still to be added; the first
+    /// ones were looked at.
+    SmallVector<Value> yielded;
+    SmallVector<memref::AllocOp> allocs;
+    size_t numYieldedSeen = 0, numAllocsSeen = 0;
+    SmallVector<memref::DeallocOp> ends;
+    SmallVector<std::pair<Value, memref::DeallocOp>> endingArgs;
+    KnownBuffers known;
+    llvm::DenseSet<Value> taken; ///< allocations that have their turn
+    SmallVector<Value> spares, dying;
+  };
+
+  /// An allocation, and the buffer that it takes turns with, with its end.
+  struct Turn {
+    memref::AllocOp alloc;
+    Value dying;
+    memref::DeallocOp end;
+  };
+
+  static bool lives(memref::AllocOp alloc, const Turns &turns) {
+    LoopOp loop = turns.loop;
+    return alloc && alloc->getBlock() == loop.getLoopBody() &&
+           !turns.taken.contains(alloc) &&
+           definedOutside(loop, alloc->getOperands());
+  }
+
+  /// The next pair that is found; null where there is none. Where an argument's
+  /// next value is allocated it is the argument's buffer that dies.
+  Turn findTurn(Turns &turns) {
+    for (; turns.numYieldedSeen < turns.yielded.size();
+         ++turns.numYieldedSeen) {
+      Value yielded = turns.yielded[turns.numYieldedSeen];
+      auto alloc = withoutCasts(yielded).getDefiningOp<memref::AllocOp>();
+      if (lives(alloc, turns))
+        for (auto [arg, end] : turns.endingArgs)
+          if (arg.getType() == alloc.getType() &&
+              hasSizesOf(arg, alloc, turns.known))
+            return {alloc, arg, end};
+    }
+    for (; turns.numAllocsSeen < turns.allocs.size(); ++turns.numAllocsSeen) {
+      memref::AllocOp alloc = turns.allocs[turns.numAllocsSeen];
+      if (lives(alloc, turns) && !deallocIn(alloc, turns.loop.getLoopBody()))
+        for (memref::DeallocOp end : turns.ends)
+          if (canFollow(end.getMemref(), alloc, turns.known))
+            return {alloc, end.getMemref(), end};
+    }
     return {};
+  }
+
+  /// Lets the allocation and the buffer that ends take turns: false where there
+  /// is no telling in front of the loop how much memory that is.
+  bool takeTurns(Turns &turns, Turn turn) {
+    auto [alloc, dying, end] = turn;
+    auto sizes = sizesBefore(rewriter, turns.loop, alloc);
+    if (!sizes)
+      return false;
+    rewriter.setInsertionPoint(turns.loop);
+    turns.spares.push_back(memref::AllocOp::create(rewriter, alloc.getLoc(),
+                                                   alloc.getType(), *sizes));
+    turns.dying.push_back(dying);
+    turns.yielded.push_back(dying);
+    turns.taken.insert(alloc);
+    llvm::erase(turns.ends, end);
+    llvm::erase(turns.endingArgs, std::pair(dying, end));
+    rewriter.eraseOp(end);
+    // It outlives its iteration now.
+    if (withoutCasts(dying).getDefiningOp<memref::AllocOp>())
+      turns.numAllocsSeen = 0;
+    ++spares;
+    return true;
+  }
+
+  /// Lets allocations that outlive their iteration and buffers that die in it
+  /// take turns: the loop carries one more buffer for each of them. Returns the
+  /// loop that took its place.
+  LoopOp addSpares(LoopOp loop) {
+    Turns turns(loop);
+    SmallVector<memref::AllocOp> replaced;
+    for (Turn turn; (turn = findTurn(turns)).alloc;) {
+      if (!takeTurns(turns, turn))
+        break;
+      replaced.push_back(turn.alloc);
+    }
+    if (replaced.empty())
+      return loop;
+    unsigned port = loop.getNumCarried();
+    auto made = loop.replaceWithAdditionalYields(
+        rewriter, turns.spares, /*replaceInitOperandUsesInLoop=*/false,
+        [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
+          return turns.dying;
+        });
+    auto result = cast<LoopOp>(made->getOperation());
+    for (auto [k, alloc] : llvm::enumerate(replaced)) {
+      rewriter.replaceOp(alloc, result.getCarriedArgs()[port + k]);
+      rewriter.setInsertionPointAfter(result);
+      memref::DeallocOp::create(rewriter, result.getLoc(),
+                                result.getResult(port + k));
+    }
+    return result;
   }
 
   /// Lets an operation that computes, element by element, the buffer that is
@@ -499,10 +612,11 @@ private:
       if (!alloc || alloc->getBlock() != loop.getLoopBody() ||
           !definedOutside(loop, alloc->getOperands()))
         continue;
-      for (auto [port, arg] : llvm::enumerate(loop.getCarriedArgs())) {
+      for (Value arg : loop.getCarriedArgs()) {
         memref::DeallocOp dealloc = deallocIn(arg, loop.getLoopBody());
-        if (!dealloc || !hasSizesOf(loop, port, alloc) ||
-            !canReplace(alloc, arg, dealloc))
+        KnownBuffers known;
+        if (!dealloc || arg.getType() != alloc.getType() ||
+            !hasSizesOf(arg, alloc, known) || !canReplace(alloc, arg, dealloc))
           continue;
         rewriter.eraseOp(dealloc);
         rewriter.replaceOp(alloc, arg);
@@ -510,30 +624,6 @@ private:
       }
     }
     return false;
-  }
-
-  LoopOp takeTurns(LoopOp loop, memref::AllocOp alloc, Value dying,
-                   memref::DeallocOp dealloc) {
-    auto sizes = sizesBefore(rewriter, loop, alloc);
-    if (!sizes)
-      return {};
-    rewriter.setInsertionPoint(loop);
-    Value spare = memref::AllocOp::create(rewriter, alloc.getLoc(),
-                                          alloc.getType(), *sizes);
-    rewriter.eraseOp(dealloc);
-    unsigned port = loop.getNumCarried();
-    auto made = loop.replaceWithAdditionalYields(
-        rewriter, spare, /*replaceInitOperandUsesInLoop=*/false,
-        [&](OpBuilder &, Location, ArrayRef<BlockArgument>) {
-          return SmallVector<Value>{dying};
-        });
-    auto result = cast<LoopOp>(made->getOperation());
-    rewriter.replaceOp(alloc, result.getCarriedArgs()[port]);
-    rewriter.setInsertionPointAfter(result);
-    memref::DeallocOp::create(rewriter, result.getLoc(),
-                              result.getResult(port));
-    ++spares;
-    return result;
   }
 
   IRRewriter rewriter;
@@ -574,7 +664,8 @@ struct BufferAssignStorage
     for (linalg::GenericOp op : ops)
       assignment.reused += writeOverInput(op, rewriter, spans);
     if (reportWork)
-      getOperation().emitRemark() << spans.work << " uses followed";
+      getOperation().emitRemark() << spans.work << " uses followed and "
+                                  << assignment.work << " buffers followed";
     numHoisted += assignment.hoisted;
     numSpares += assignment.spares;
     numReused += assignment.reused;

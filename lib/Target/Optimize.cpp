@@ -285,6 +285,9 @@ Optimizer::Optimizer(llvm::Module &module, llvm::TargetMachine &machine,
   skipSlowPasses(callbacks);
   callbacks.registerShouldRunOptionalPassCallback(
       [](StringRef pass, llvm::Any ir) {
+        // Which functions a call by address may reach nobody asks here.
+        if (pass == "CalledValuePropagationPass")
+          return false;
         if (const auto *function = llvm::any_cast<const llvm::Function *>(&ir))
           return !(*function)->hasOptNone() &&
                  (pass == "LoopUnrollPass" ||

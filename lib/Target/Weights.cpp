@@ -104,6 +104,14 @@ LogicalResult WeightSet::add(ElementsAttr attr, std::string symbol,
   return success();
 }
 
+/// False for operations of LLVM's dialect that compute: they have no symbols,
+/// and to look at their attributes makes a dictionary of them.
+static bool mayHaveSymbols(Operation *op) {
+  return !isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect()) ||
+         op->getNumRegions() != 0 ||
+         isa<SymbolUserOpInterface, CallOpInterface>(op);
+}
+
 /// Makes what refers to a symbol of `module` that `renamed` knows refer to the
 /// new one. One walk for all: a model has hundreds of weights.
 static void
@@ -121,7 +129,8 @@ replaceSymbols(ModuleOp module,
     // Names in there are of that table.
     if (op != module && op->hasTrait<OpTrait::SymbolTable>())
       return WalkResult::skip();
-    replacer.replaceElementsIn(op);
+    if (mayHaveSymbols(op))
+      replacer.replaceElementsIn(op);
     return WalkResult::advance();
   });
 }

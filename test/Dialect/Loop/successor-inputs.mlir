@@ -1,4 +1,4 @@
-// RUN: loopc-opt %s -canonicalize="disable-patterns={(anonymous namespace)::MakeRegionBranchOpSuccessorInputsDead,(anonymous namespace)::RemoveDuplicateSuccessorInputUses}" | FileCheck %s
+// RUN: loopc-opt %s -canonicalize="disable-patterns={(anonymous namespace)::MakeRegionBranchOpSuccessorInputsDead,(anonymous namespace)::RemoveDuplicateSuccessorInputUses,(anonymous namespace)::RemoveDeadRegionBranchOpSuccessorInputs}" | FileCheck %s
 
 // Values that only one value may come to, and values that are always equal,
 // with the loop dialect's patterns alone: it is there where a loop is.

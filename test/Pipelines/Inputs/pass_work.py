@@ -167,6 +167,38 @@ def overwritten(count):
     yield "}"
 
 
+def turns(count):
+    """Branches of a body, each of which computes a buffer from the one before, which ends there."""
+    row = "memref<?xf32>"
+    yield f"func.func @f(%c: i1, %m: i64, %n: index) -> {row} {{"
+    yield f"%true = arith.constant true %a = memref.alloc(%n) : {row}"
+    yield f"%r = loop.loop (%i : i64, %go : i1) trips(%m : i64) carried(%v0 = %a : {row}) {{"
+    for k in range(count):
+        yield f"%v{k + 1} = scf.if %c -> ({row}) {{"
+        for name, between in ((f"%t{k}", "} else {"), (f"%e{k}", "}")):
+            yield f"{name} = memref.alloc(%n) : {row}"
+            yield f"linalg.exp ins(%v{k} : {row}) outs({name} : {row})"
+            yield f"memref.dealloc %v{k} : {row} scf.yield {name} : {row}"
+            yield between
+    yield f"loop.yield while(%true : i1) carried(%v{count} : {row})"
+    yield f"}} return %r : {row}"
+    yield "}"
+
+
+def passed_on(count):
+    """Nodes in branches, which otherwise pass on what the branch before yields."""
+    row = "tensor<?xf32>"
+    ports = "{loopc.dims = [\"N\"]}"
+    yield f"func.func @f(%v0: {row} {ports}, %c: i1) -> {row} {{"
+    for k in range(count):
+        yield f"%v{k + 1} = scf.if %c -> ({row}) {{"
+        yield f'%t{k} = onnx.node "Neg"(%v{k}) since 13 : ({row}) -> {row}'
+        yield f"scf.yield %t{k} : {row}"
+        yield f"}} else {{ scf.yield %v{k} : {row} }}"
+    yield f"return %v{count} : {row}"
+    yield "}"
+
+
 def work(make, count, name, what):
     """How much the pass `name` with its options looks at."""
     if "{" not in name:
@@ -195,7 +227,9 @@ for pass_name, generator, counted, *least in (
     ("tensor-fuse-elementwise", residuals, "operations compared"),
     # Of fewer no body is as large as one may be.
     ("tensor-fuse-elementwise", terms, "looked at", 80),
+    ("convert-onnx-to-linalg", passed_on, "branches followed"),
     ("buffer-assign-storage", overwritten, "uses followed"),
+    ("buffer-assign-storage", turns, "buffers followed"),
     ("cpu-cut-sections{min-section-ops=100 report-work}", layers, "uses followed"),
     ("nest-fuse-outermost", nests, "uses followed"),
     ("loopc-outline-nests{min-ops=1 report-work}", nests, "uses followed"),

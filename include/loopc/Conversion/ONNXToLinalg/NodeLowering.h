@@ -24,6 +24,7 @@
 
 namespace loopc {
 
+struct BranchDims;
 using Dims = llvm::SmallVector<mlir::OpFoldResult>;
 
 /// Lowers one onnx.node. Inputs are seen with the element types of toSignless()
@@ -47,6 +48,8 @@ public:
   /// Bits of the integers that the target multiplies and sums up at once: 8
   /// (unsigned by signed) and 16, 16 alone, or 0.
   unsigned dotBits = 0;
+  /// What the lowerings of other nodes have found; null where nobody keeps it.
+  BranchDims *branchDims = nullptr;
 
   //===--------------------------------------------------------------------===//
   // Inputs and results

@@ -34,7 +34,9 @@ def ConvertONNXToLinalg
            "that tensor-choose-layouts takes away">,
     Option<"dotProducts", "dot-products", "bool", "false",
            "products of small integers have the form that the target's "
-           "instructions for them take (`dot_bits` of `#loopc.target`)">];
+           "instructions for them take (`dot_bits` of `#loopc.target`)">,
+    Option<"reportWork", "report-work", "bool", "false",
+           "say how many branches were followed for extents">];
   let dependentDialects = [
     "::loopc::list::ListDialect", "::loopc::loop::LoopDialect",
     "::loopc::rt::RTDialect", "::mlir::arith::ArithDialect",

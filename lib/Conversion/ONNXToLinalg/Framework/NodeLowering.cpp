@@ -119,7 +119,7 @@ Value NodeLowering::in(unsigned i) {
             ? cast.getOperand(0)
             : UnrealizedConversionCastOp::create(b, type, value).getResult(0);
   }
-  return known = withKnownExtents(b, b.getLoc(), value);
+  return known = withKnownExtents(b, b.getLoc(), value, branchDims);
 }
 
 SmallVector<Value> NodeLowering::allInputs() {
@@ -427,7 +427,7 @@ OpFoldResult NodeLowering::dim(Value value, int64_t axis) {
                  " has no axis " + Twine(axis));
     return fold(1);
   }
-  return resolveDim(b, b.getLoc(), value, axis);
+  return resolveDim(b, b.getLoc(), value, axis, branchDims);
 }
 
 Dims NodeLowering::dims(Value value) {

@@ -15,6 +15,7 @@
 #include "loopc/Conversion/ONNXToLinalg/OperatorTable.h"
 #include "loopc/Conversion/ONNXToLinalg/Passes.h"
 #include "loopc/Dialect/Loop/Transforms/RunTimeFailure.h"
+#include "loopc/Dialect/Loop/Transforms/Utils.h"
 #include "loopc/Dialect/Loopc/IR/Loopc.h"
 #include "loopc/Dialect/Loopc/IR/Ports.h"
 #include "loopc/Dialect/ONNX/IR/CustomOperators.h"
@@ -225,6 +226,8 @@ static LogicalResult refuseType(onnx::NodeOp node, unsigned k, Type found,
 static void failAtRunTime(NodeLowering &l, Operation *before,
                           const Twine &message, ValueRange values) {
   onnx::NodeOp node = l.node;
+  if (l.branchDims)
+    l.branchDims->found.clear();
   while (Operation *left = node->getPrevNode()) {
     if (left == before)
       break;
@@ -261,6 +264,8 @@ struct ConvertONNXToLinalg
       foldQuantizedProducts(function);
     readPartsInPlace(function);
     bool failed = false;
+    branchDims = BranchDims();
+    function.walk([&](scf::IfOp op) { branchDims.branches.insert(op); });
     // In order, so that what a lowering asks of its operands (constants,
     // dimensions) has been lowered; all refusals are reported. Neither has
     // regions; in pre-order they would be looked for in what was erased.
@@ -274,6 +279,8 @@ struct ConvertONNXToLinalg
                  constant && !isStrings(constant))
         lower(constant);
     });
+    if (reportWork)
+      function.emitRemark() << branchDims.work << " branches followed";
     for (auto &[op, cases] : rankCases)
       if (!cases.anyLowered && !(cases.allContradict && mayNeverRun(op))) {
         emitError(op->getLoc()) << cases.refusal;
@@ -401,6 +408,7 @@ struct ConvertONNXToLinalg
     lowering.channelsLast = channelsLast;
     lowering.forKernels = isForGPU(getOperation());
     lowering.dotBits = dotBits;
+    lowering.branchDims = &branchDims;
     return lowering;
   }
 
@@ -578,6 +586,7 @@ struct ConvertONNXToLinalg
 
   /// What NodeLowering is told.
   unsigned dotBits = 0;
+  BranchDims branchDims;
 
   struct RankCases {
     bool anyLowered = false;

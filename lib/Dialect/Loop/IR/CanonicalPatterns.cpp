@@ -57,6 +57,7 @@ FrozenRewritePatternSet CanonicalPatterns::get(MLIRContext *context) {
       "(anonymous namespace)::ConditionPropagation",
       "(anonymous namespace)::MakeRegionBranchOpSuccessorInputsDead",
       "(anonymous namespace)::RemoveDuplicateSuccessorInputUses",
+      "(anonymous namespace)::RemoveDeadRegionBranchOpSuccessorInputs",
       "(anonymous namespace)::IndexCastOfIndexCast",
       "(anonymous namespace)::IndexCastUIOfIndexCastUI"};
   own.patterns = FrozenRewritePatternSet(std::move(all), others);

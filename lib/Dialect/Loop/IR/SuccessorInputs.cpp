@@ -32,9 +32,28 @@ static SmallVector<Operation *> listSources(Operation *op) {
   return sources;
 }
 
+/// False if none of the values that `loop` carries stays what it began as. One
+/// that does yields its init, or another one that begins as the same.
+static bool mayKeepInit(scf::ForOp loop) {
+  Block *body = loop.getBody();
+  Operation *yield = body->getTerminator();
+  OperandRange inits = loop.getInitArgs();
+  for (unsigned k = 0, e = inits.size(); k < e; ++k) {
+    Value init = inits[k], yielded = yield->getOperand(k);
+    auto argument = dyn_cast<BlockArgument>(yielded);
+    if (argument && argument.getOwner() == body && argument.getArgNumber() != 0)
+      yielded = inits[argument.getArgNumber() - 1];
+    if (yielded == init)
+      return true;
+  }
+  return false;
+}
+
 /// False if no region of `op` hands on a value from outside, or one that it was
 /// handed: each of its inputs that regions hand on has values of its own.
 static bool mayHaveSingleValues(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return mayKeepInit(loop);
   return llvm::any_of(
       ArrayRef(listSources(op)).drop_front(), [&](Operation *source) {
         return llvm::any_of(source->getOperands(), [&](Value value) {
@@ -43,6 +62,16 @@ static bool mayHaveSingleValues(Operation *op) {
                  !op->isAncestor(block);
         });
       });
+}
+
+/// False if all that `op` hands on is read.
+static bool mayHaveDeadInputs(Operation *op) {
+  auto isUnused = [](Value value) { return value.use_empty(); };
+  return llvm::any_of(op->getResults(), isUnused) ||
+         llvm::any_of(op->getRegions(), [&](Region &region) {
+           return !region.empty() &&
+                  llvm::any_of(region.getArguments(), isUnused);
+         });
 }
 
 /// False if nothing hands the same value on twice.
@@ -191,6 +220,32 @@ struct MergeEqualInputs : RewritePattern {
     return success(changed);
   }
 };
+
+/// MLIR's removal of inputs that nobody reads, where there are any: it collects
+/// all that is handed on, with each change in the body.
+class RemoveDeadInputs : public RewritePattern {
+public:
+  RemoveDeadInputs(StringRef op, MLIRContext *context)
+      : RewritePattern(op, /*benefit=*/1, context) {
+    RewritePatternSet all(context);
+    populateRegionBranchOpInterfaceCanonicalizationPatterns(all, op);
+    for (std::unique_ptr<RewritePattern> &pattern : all.getNativePatterns())
+      if (pattern->getDebugName().ends_with(kRemoveDeadInputs))
+        remove = std::move(pattern);
+    assert(remove && "MLIR's pattern has another name");
+  }
+
+  LogicalResult matchAndRewrite(Operation *root,
+                                PatternRewriter &rewriter) const override {
+    return success(mayHaveDeadInputs(root) &&
+                   succeeded(remove->matchAndRewrite(root, rewriter)));
+  }
+
+private:
+  static constexpr StringLiteral kRemoveDeadInputs =
+      "RemoveDeadRegionBranchOpSuccessorInputs";
+  std::unique_ptr<RewritePattern> remove;
+};
 } // namespace
 
 void loopc::loop::populateSuccessorInputPatterns(RewritePatternSet &patterns) {
@@ -200,5 +255,6 @@ void loopc::loop::populateSuccessorInputPatterns(RewritePatternSet &patterns) {
         scf::WhileOp::getOperationName(),
         scf::IndexSwitchOp::getOperationName(),
         scf::ExecuteRegionOp::getOperationName()})
-    patterns.add<ForwardSingleValues, MergeEqualInputs>(op, context);
+    patterns.add<ForwardSingleValues, MergeEqualInputs, RemoveDeadInputs>(
+        op, context);
 }

@@ -26,7 +26,8 @@ namespace {
 /// n branches would be walked 2^n times.
 class DimFinder {
 public:
-  DimFinder(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+  DimFinder(OpBuilder &b, Location loc, BranchDims *branchDims = nullptr)
+      : b(b), loc(loc), branchDims(branchDims) {}
 
   OpFoldResult resolve(Value value, int64_t axis);
   OpFoldResult findKnown(Value value, int64_t axis);
@@ -39,6 +40,7 @@ private:
 
   OpBuilder &b;
   Location loc;
+  BranchDims *branchDims; ///< found before, null where nobody keeps them
   /// What `findKnown` said of the results of branches, null included.
   DenseMap<std::pair<Value, int64_t>, OpFoldResult> known;
   /// What `keepsShape` said of the results of branches.
@@ -281,15 +283,24 @@ OpFoldResult DimFinder::findKnown(Value value, int64_t axis) {
   if (!result)
     return dimOfArgument(value, axis);
   bool isBranch = isa<scf::IfOp>(result.getOwner());
+  bool isKept = isBranch && branchDims &&
+                branchDims->branches.contains(result.getOwner());
+  if (isKept)
+    if (OpFoldResult extent = branchDims->found.lookup({value, axis}))
+      return extent;
   if (isBranch)
     if (auto found = known.find({value, axis}); found != known.end())
       return found->second;
+  if (isKept)
+    ++branchDims->work;
   OpFoldResult extent = dimOfProducer(result, axis);
   if (extent)
     if (std::optional<int64_t> constant = getConstantIntValue(extent))
       extent = b.getIndexAttr(*constant);
   if (isBranch)
     known[{value, axis}] = extent;
+  if (isKept && extent)
+    branchDims->found[{value, axis}] = extent;
   return extent;
 }
 
@@ -315,8 +326,8 @@ OpFoldResult loopc::knownDim(OpBuilder &b, Location loc, Value value,
 }
 
 OpFoldResult loopc::resolveDim(OpBuilder &b, Location loc, Value value,
-                               int64_t axis) {
-  return DimFinder(b, loc).resolve(value, axis);
+                               int64_t axis, BranchDims *branchDims) {
+  return DimFinder(b, loc, branchDims).resolve(value, axis);
 }
 
 SmallVector<OpFoldResult> loopc::resolveDims(OpBuilder &b, Location loc,
@@ -345,14 +356,16 @@ static Value castExtents(OpBuilder &b, Location loc, RankedTensorType type,
   return tensor::CastOp::create(b, loc, type, value);
 }
 
-Value loopc::withKnownExtents(OpBuilder &b, Location loc, Value value) {
+Value loopc::withKnownExtents(OpBuilder &b, Location loc, Value value,
+                              BranchDims *branchDims) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || type.hasStaticShape())
     return value;
   SmallVector<int64_t> shape(type.getShape());
   for (auto [axis, extent] : llvm::enumerate(shape))
     if (ShapedType::isDynamic(extent))
-      if (OpFoldResult known = knownDim(b, loc, value, axis))
+      if (OpFoldResult known =
+              DimFinder(b, loc, branchDims).findKnown(value, axis))
         extent = getConstantIntValue(known).value_or(extent);
   return castExtents(b, loc, type.clone(shape), value);
 }

@@ -767,18 +767,25 @@ IterationPlaces::findConflict(ArrayRef<Access> accesses,
   for (const Access &access : accesses)
     byRoot[rootOf(access.buffer)].push_back(access);
   for (const auto &[root, all] : byRoot) {
+    SmallVector<Access> some;
+    SmallVector<Place, 1> places;
     // Axes that were put together tell more than each of them, if all do what
     // they do there.
-    SmallVector<Place, 1> places, joined;
+    auto areJoinedInOnePart = [&] {
+      SmallVector<Place, 1> joined;
+      for (const Access &access : some)
+        joined.push_back(placeOf(access, /*entersCollapsed=*/false));
+      return areInOnePart(joined);
+    };
     for (bool writes : {true, false}) {
       for (const Access &access : all)
         if (access.writes == writes) {
+          some.push_back(access);
           places.push_back(placeOf(access));
-          joined.push_back(placeOf(access, /*entersCollapsed=*/false));
         }
       if (places.empty())
         break;
-      if (varies(root) || (!areInOnePart(places) && !areInOnePart(joined)))
+      if (varies(root) || (!areInOnePart(places) && !areJoinedInOnePart()))
         return writes ? "iterations may write to one place"
                       : "an iteration may read what another one writes";
     }

@@ -17,11 +17,23 @@
 
 namespace loopc {
 
+/// Dimensions of what branches yield, which other branches pass on. Who asks
+/// for many of them while code is made keeps them from one question to the
+/// next: a chain is followed once, not once for each branch that it gets.
+struct BranchDims {
+  /// Only of these, which stay as long as this is used; and so must what is
+  /// found.
+  llvm::DenseSet<mlir::Operation *> branches;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::OpFoldResult> found;
+  unsigned work = 0; ///< how many branches were followed
+};
+
 /// Dimension `axis` of the ranked tensor `value`: a constant or an existing SSA
 /// value where the defining operations tell, else a tensor.dim right behind the
 /// definition, so that equal dimensions are equal values.
 mlir::OpFoldResult resolveDim(mlir::OpBuilder &b, mlir::Location loc,
-                              mlir::Value value, int64_t axis);
+                              mlir::Value value, int64_t axis,
+                              BranchDims *branchDims = nullptr);
 
 /// Dimension `axis` of `value` where its definition tells: a constant or a
 /// value that stands before it; null where only a tensor.dim of it would.
@@ -38,7 +50,8 @@ resolveDims(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
 
 /// `value` with a type that has all extents that its definition tells.
 mlir::Value withKnownExtents(mlir::OpBuilder &b, mlir::Location loc,
-                             mlir::Value value);
+                             mlir::Value value,
+                             BranchDims *branchDims = nullptr);
 
 /// A part of `value` without the axes `dropped`, whose sizes are 1; `strides`
 /// are 1 if there are none. Its type has those sizes that are constants.
