@@ -54,21 +54,29 @@ struct Part {
 /// True for what holds one number, in a tensor for an operation to read.
 bool isScalarTensor(mlir::Operation *op);
 
+/// What is known of the number of elements.
+enum class Elements {
+  Any,
+  Vector, ///< one vector at most
+  Row     ///< a short row
+};
+
 /// Turns one loop inside out.
 class ElementInterchange : IndexEmitter {
 public:
-  /// `narrow`: all elements are one vector at most.
   ElementInterchange(mlir::IRRewriter &rewriter, LoopOp loop, CpuModel cpu,
-                     bool narrow = false)
+                     Elements elements = Elements::Any)
       : IndexEmitter(loop.getLoc(), rewriter), rewriter(rewriter), loop(loop),
-        cpu(cpu), narrow(narrow) {}
+        cpu(cpu), elements(elements) {}
 
   /// Why the loop stays as it is; "" where it can be interchanged.
   std::string match();
   bool hasColumns() const { return columns; }
-  /// True where only a version for one vector of elements is turned inside out.
-  bool needsNarrowVersion() const { return rows && !columns && !narrow; }
-  LoopOp makeNarrowVersion();
+  /// True where only versions for few elements are turned inside out.
+  bool needsFewElements() const {
+    return rows && !columns && elements == Elements::Any;
+  }
+  LoopOp makeVersion(Elements few);
   bool readsUnchecked();
   void guard();
   void rewrite();
@@ -103,8 +111,10 @@ private:
                              llvm::ArrayRef<std::optional<unsigned>> axes);
   bool readSlice(mlir::tensor::ExtractSliceOp slice, mlir::AffineMap map);
   void findLayouts();
-  bool mayBeNarrow();
+  bool mayHaveVersions();
   void planTile();
+  int64_t lanesOf(Elements few) const;
+  int64_t mostOf(Elements few) const;
   std::optional<int64_t> slope(mlir::Value value);
   mlir::Value evaluate(mlir::Value value, mlir::IRMapping &mapping);
 
@@ -159,8 +169,9 @@ private:
   mlir::IRRewriter &rewriter;
   LoopOp loop;
   CpuModel cpu;
-  bool narrow;
+  Elements elements;
   int64_t lanes = 0;
+  unsigned vectors = 1;   ///< of a tile that is not transposed
   unsigned bits = 8;      ///< of the widest element
   bool rows = false;      ///< an iteration reads or writes a row of a tensor
   bool columns = false;   ///< some part lies in columns

@@ -33,6 +33,9 @@ using namespace loopc::loop;
 
 /// Registers of a tile's temporaries.
 static constexpr unsigned kTemporaries = 3;
+/// Bytes of a row of which several tiles go by one after the other: some cache
+/// lines, each of which one tile writes, in few pages.
+static constexpr int64_t kShortRow = 256;
 /// Values that a loop may carry: twice the largest set of vector registers.
 static constexpr unsigned kMaxCarried = 64;
 
@@ -183,7 +186,7 @@ std::string ElementInterchange::match() {
   if (!columns) {
     // What has few elements by its type is kept in registers as it is.
     bool refuses = llvm::any_of(dims, llvm::IsaPred<Value>)
-                       ? rows && !mayBeNarrow()
+                       ? rows && !mayHaveVersions()
                        : rows || llvm::any_of(reads, [&](auto &read) {
                            return !isOutside(read.first.first);
                          });
@@ -195,26 +198,50 @@ std::string ElementInterchange::match() {
   return lanes < 2 ? "its elements are as wide as a vector" : "";
 }
 
-/// True where a version for one vector of elements has its place: outside of
-/// other loops, and not where code is to be small.
-bool ElementInterchange::mayBeNarrow() {
-  return narrow ||
+/// True where versions for few elements have their place: outside of other
+/// loops, and not where code is to be small.
+bool ElementInterchange::mayHaveVersions() {
+  return elements != Elements::Any ||
          (!loop->getParentOfType<LoopOp>() && !loop->hasAttr(kColdAttrName));
 }
 
-/// scf.if (the elements are one vector at most) { a copy } else { the loop };
-/// returns the copy. Long rows stay inside of the iterations that read them;
-/// of a short one the state would be stored and read again in each of them.
-LoopOp ElementInterchange::makeNarrowVersion() {
+/// Elements of a tile where there are `few`.
+int64_t ElementInterchange::lanesOf(Elements few) const {
+  return std::max<int64_t>(1, cpu.lanesOf(bits)) *
+         (few == Elements::Vector ? 1 : vectors);
+}
+
+/// The most elements of a version.
+int64_t ElementInterchange::mostOf(Elements few) const {
+  int64_t most = lanesOf(few);
+  return few == Elements::Vector ? most
+                                 : std::max(most, kShortRow * 8 / bits);
+}
+
+/// scf.if (there are `few` elements) { a copy } else { the loop }; returns the
+/// copy, null where a tile is a vector or there are several rows. Long rows stay
+/// inside of the iterations that read them; of a short one the state would be
+/// stored and read again in each of them.
+LoopOp ElementInterchange::makeVersion(Elements few) {
+  auto isNotOne = [](OpFoldResult dim) {
+    return getConstantIntValue(dim).value_or(1) != 1;
+  };
+  if (few == Elements::Row &&
+      (vectors == 1 || llvm::any_of(ArrayRef(dims).drop_back(), isNotOne)))
+    return nullptr;
   b.setInsertionPoint(loop);
-  Value count = arith::ConstantIndexOp::create(b, 1);
-  for (OpFoldResult dim : dims)
-    count = b.createOrFold<arith::MulIOp>(
-        count, getValueOrCreateConstantIndexOp(b, loop.getLoc(), dim));
-  Value isNarrow = arith::CmpIOp::create(
-      b, arith::CmpIPredicate::sle, count,
-      arith::ConstantIndexOp::create(b, cpu.lanesOf(bits)));
-  auto branch = scf::IfOp::create(b, loop.getResultTypes(), isNarrow,
+  // A row that is short in itself fills no tile, however many rows there are.
+  Value rows = index(1);
+  for (OpFoldResult dim : ArrayRef(dims).drop_back())
+    rows = b.createOrFold<arith::MulIOp>(rows, toValue(dim));
+  Value count = b.createOrFold<arith::MulIOp>(rows, toValue(dims.back()));
+  Value isFew = b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::sle, count,
+                                              index(mostOf(few)));
+  if (few == Elements::Row && dims.size() > 1)
+    isFew = b.createOrFold<arith::AndIOp>(
+        isFew, b.createOrFold<arith::CmpIOp>(arith::CmpIPredicate::eq, rows,
+                                             index(1)));
+  auto branch = scf::IfOp::create(b, loop.getResultTypes(), isFew,
                                   /*withElseRegion=*/true);
   rewriter.replaceAllUsesWith(loop.getResults(), branch.getResults());
   b.setInsertionPointToStart(branch.thenBlock());
@@ -480,20 +507,27 @@ void ElementInterchange::planTile() {
                 AffineMap map = read.first.second;
                 return map.isIdentity() || map.getNumResults() == 0;
               });
-  if (narrow) {
-    lanes = std::max<int64_t>(1, cpu.lanesOf(bits));
-    return;
-  }
   // Widths that are no power of two are split badly.
-  unsigned unroll = llvm::bit_floor(
+  vectors = llvm::bit_floor(
       std::clamp(cpu.registers / values, 1u, CpuModel::kChains));
-  lanes = std::max<int64_t>(1, cpu.lanesOf(bits)) * unroll;
+  lanes = lanesOf(elements);
 }
 
 namespace {
 struct CpuInterchangeElements
     : loopc::impl::CpuInterchangeElementsBase<CpuInterchangeElements> {
   using CpuInterchangeElementsBase::CpuInterchangeElementsBase;
+
+  /// Interchanges `loop`, of `few` elements.
+  void rewriteVersion(IRRewriter &rewriter, LoopOp loop, Elements few,
+                      bool isGuarded) {
+    CpuModel cpu(getVectorUnit(getOperation()));
+    if (isGuarded)
+      ElementInterchange(rewriter, loop, cpu, few).guard();
+    ElementInterchange version(rewriter, loop, cpu, few);
+    if (version.match().empty())
+      version.rewrite();
+  }
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
@@ -519,21 +553,19 @@ struct CpuInterchangeElements
                  interchange.hasColumns()
                      ? "tiles of rows and iterations are transposed in "
                        "registers"
-                 : interchange.needsNarrowVersion()
-                     ? "there is a version of it for one vector of elements, "
-                       "in which these stay in registers"
+                 : interchange.needsFewElements()
+                     ? "there are versions of it for few elements, in which "
+                       "these stay in registers"
                      : "all iterations of a tile of elements run in registers");
-      bool isNarrow = interchange.needsNarrowVersion();
       bool isGuarded = interchange.readsUnchecked();
-      if (!isNarrow && !isGuarded) {
-        interchange.rewrite();
+      if (interchange.needsFewElements()) {
+        for (Elements few : {Elements::Vector, Elements::Row})
+          if (LoopOp copy = interchange.makeVersion(few))
+            rewriteVersion(rewriter, copy, few, isGuarded);
+      } else if (isGuarded) {
+        rewriteVersion(rewriter, loop, Elements::Any, isGuarded);
       } else {
-        LoopOp inner = isNarrow ? interchange.makeNarrowVersion() : loop;
-        if (isGuarded)
-          ElementInterchange(rewriter, inner, cpu, isNarrow).guard();
-        ElementInterchange version(rewriter, inner, cpu, isNarrow);
-        if (version.match().empty())
-          version.rewrite();
+        interchange.rewrite();
       }
       ++numInterchanged;
     }
