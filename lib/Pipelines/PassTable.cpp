@@ -217,6 +217,8 @@ static constexpr PassEntry kPasses[] = {
      "operands that broadcast at run time are not copied"},
     {"tensor-version-extents", PassUse::Rounding,
      "elementwise operations have a version for equal dimensions"},
+    {"tensor-sum-classes", PassUse::Rounding,
+     "the elements of classes are summed up in registers"},
     {"tensor-widen-factors", PassUse::Rounding,
      "factors of sums are not rounded to 16 bits"},
 };

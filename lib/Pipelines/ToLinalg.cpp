@@ -241,6 +241,9 @@ void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
   manager.nest<func::FuncOp>().addPass(createCpuReduceColumns(),
                                        "loops have their final bodies; before "
                                        "packing, whose column axis it chooses");
+  manager.nest<func::FuncOp>().addPass(
+      createTensorSumClasses(),
+      "before packing, which would bring the columns into panels");
   manager.addPass(createCpuPackContractions(),
                   "contractions have their final operands. Leaves operands in "
                   "panels of the tile's width, packed at compile time "

@@ -8,6 +8,7 @@
 
 #include "loopc/Tensor/FirstOfColumns.h"
 #include "loopc/Dialect/Loop/Transforms/Utils.h"
+#include "loopc/Dialect/Nest/Analysis/Bounds.h"
 #include "loopc/Support/IndexCasts.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -120,31 +121,75 @@ static bool isSomeExtent(Value number) {
          withoutIndexCasts(number).getDefiningOp<tensor::DimOp>();
 }
 
+/// True if an axis of `extent` has places of 32 bits where `op` stands: by a
+/// constant, or by a condition of a branch around it.
+static bool isShort(OpFoldResult extent, Operation *op) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  if (std::optional<int64_t> known = getConstantIntValue(extent))
+    return *known <= kMost;
+  auto isAtMost = [&](const Order &order) {
+    std::optional<int64_t> most = getConstantIntValue(order.more);
+    return OpFoldResult(order.less) == extent && most && *most >= 0 &&
+           *most <= kMost;
+  };
+  for (Operation *inner = op; Operation *parent = inner->getParentOp();
+       inner = parent) {
+    auto branch = dyn_cast<scf::IfOp>(parent);
+    if (!branch)
+      continue;
+    SmallVector<Order> orders;
+    listOrders(branch.getCondition(),
+               inner->getParentRegion() == &branch.getThenRegion(), orders);
+    if (llvm::any_of(orders, isAtMost))
+      return true;
+  }
+  return false;
+}
+
+/// An elementwise operation on `places`, whose results are of type `wide`.
+static Value
+mapPlaces(OpBuilder &b, Location loc, Value places, Type wide,
+          llvm::function_ref<Value(OpBuilder &, Location, Value)> compute) {
+  auto type = cast<RankedTensorType>(places.getType());
+  Value out = places;
+  SmallVector<Value> inputs;
+  if (type.getElementType() != wide) {
+    inputs.push_back(places);
+    out = tensor::EmptyOp::create(b, loc, resolveDims(b, loc, places), wide);
+  }
+  SmallVector<AffineMap> maps(inputs.size() + 1,
+                              b.getMultiDimIdentityMap(type.getRank()));
+  SmallVector<utils::IteratorType> kinds(type.getRank(),
+                                         utils::IteratorType::parallel);
+  auto build = [&](OpBuilder &nested, Location at, ValueRange args) {
+    Value place = args.front();
+    if (place.getType() != wide)
+      place = arith::ExtSIOp::create(nested, at, wide, place);
+    linalg::YieldOp::create(nested, at, compute(nested, at, place));
+  };
+  return linalg::GenericOp::create(b, loc, out.getType(), inputs, out, maps,
+                                   kinds, build)
+      .getResult(0);
+}
+
 /// `places`, where numbers that may be in front of them were looked for as
 /// well: `filler`, which is not negative, stands for all elements that are not
 /// the extremum, which there are where the place is not 0, and `start` is what
 /// there is without elements.
 static Value withOthers(OpBuilder &b, Location loc, Value places, Value filler,
                         Value start, OpFoldResult extent) {
-  auto type = cast<RankedTensorType>(places.getType());
-  AffineMap map = b.getMultiDimIdentityMap(type.getRank());
   Value isEmpty =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                             getValueOrCreateConstantIndexOp(b, loc, extent),
                             arith::ConstantIndexOp::create(b, loc, 0));
   Value most = arith::MinSIOp::create(b, loc, filler, start);
-  return linalg::GenericOp::create(
-             b, loc, type, ValueRange(), places, map,
-             SmallVector<utils::IteratorType>(type.getRank(),
-                                              utils::IteratorType::parallel),
-             [&](OpBuilder &b, Location loc, ValueRange args) {
-               Value least = arith::MinSIOp::create(b, loc, args[0], most);
-               linalg::YieldOp::create(
-                   b, loc,
-                   arith::SelectOp::create(b, loc, isEmpty, start, least)
-                       .getResult());
-             })
-      .getResult(0);
+  return mapPlaces(b, loc, places, filler.getType(),
+                   [&](OpBuilder &nested, Location at, Value place) -> Value {
+                     Value least =
+                         arith::MinSIOp::create(nested, at, place, most);
+                     return arith::SelectOp::create(nested, at, isEmpty, start,
+                                                    least);
+                   });
 }
 
 /// True where `x` is beyond what was the extremum so far.
@@ -201,7 +246,11 @@ LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
       }))
     return failure();
   Value init = maker.getDpsInits()[0];
-  Type narrow = getElementTypeOrSelf(op.getResult(0).getType());
+  Type type = getElementTypeOrSelf(op.getResult(0).getType()), narrow = type;
+  // As many lanes as the elements have, which are compared with them.
+  if (type.isInteger(64) && isShort(extent, op) &&
+      getElementTypeOrSelf(init.getType()).getIntOrFloatBitWidth() <= 32)
+    narrow = rewriter.getI32Type();
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, resolveDims(rewriter, loc, init), narrow);
   // Where nothing is beyond the start, all are equal to it: the first is it.
@@ -211,7 +260,8 @@ LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
   };
   Value first = constant(0);
   // Without elements what was there stays.
-  if (getConstantIntValue(begin) && !getConstantIntValue(extent)) {
+  bool isOpen = !getConstantIntValue(extent);
+  if (narrow == type && getConstantIntValue(begin) && isOpen) {
     Value isEmpty = arith::CmpIOp::create(
         rewriter, loc, arith::CmpIPredicate::eq, cast<Value>(extent),
         arith::ConstantIndexOp::create(rewriter, loc, 0));
@@ -239,9 +289,12 @@ LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
       });
   rewriter.replaceAllUsesWith(maker.getResult(0), made.getResult(0));
   rewriter.setInsertionPoint(op);
-  Value found = areBehindAll ? made.getResult(1)
-                             : withOthers(rewriter, loc, made.getResult(1),
-                                          filler, begin, extent);
+  Value found = made.getResult(1);
+  if (!areBehindAll || (narrow != type && isOpen))
+    found = withOthers(rewriter, loc, found, filler, begin, extent);
+  else if (narrow != type)
+    found = mapPlaces(rewriter, loc, found, type,
+                      [](OpBuilder &, Location, Value place) { return place; });
   rewriter.replaceOp(op, rewriter.createOrFold<tensor::CastOp>(
                              loc, op.getResult(0).getType(), found));
   return success();

@@ -364,4 +364,24 @@ def TensorFoldConstants
                            "::mlir::tensor::TensorDialect"];
 }
 
+def TensorSumClasses : Pass<"tensor-sum-classes", "::mlir::func::FuncOp"> {
+  let summary = "compare classes in the sums over their elements";
+  let description = [{
+    A matrix that is one number where an element has the class of the row, and
+    another elsewhere (a OneHot), is compared in the sums that read it, times at most
+    eight columns or alone, and is not stored. The columns are turned, so that vectors run along the sum.
+
+    ```mlir
+    %hot = linalg.generic ins(%c) { arith.cmpi eq, arith.select } // (k, n)
+    %sums = linalg.generic ins(%hot, %x) { arith.mulf, arith.addf } // (k, d, n)
+    // becomes
+    %sums = linalg.generic ins(%k, %c, %turned) {
+      arith.cmpi eq, arith.select, arith.mulf, arith.addf }
+    ```
+  }];
+  let statistics = [Statistic<"numSummed", "summed", "matrices of classes">];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif // LOOPC_TENSOR_PASSES_TD

@@ -72,3 +72,40 @@ std::optional<unsigned> loopc::findSharingRows(linalg::LinalgOp op,
   }
   return best;
 }
+
+bool loopc::computesOfRowsAndSum(linalg::LinalgOp op, unsigned columns) {
+  auto types = op.getIteratorTypesArray();
+  // What values of the body vary along.
+  struct Axes {
+    bool rows = false, sum = false, columns = false;
+  };
+  llvm::DenseMap<Value, Axes> known;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    Axes &axes = known[op.getMatchingBlockArgument(input)];
+    for (unsigned dim : llvm::seq(op.getNumLoops()))
+      if (map.isFunctionOfDim(dim))
+        (dim == columns                             ? axes.columns
+         : types[dim] == IteratorType::reduction ? axes.sum
+                                                 : axes.rows) = true;
+  }
+  auto isOfBoth = [](const Axes &axes) {
+    return axes.rows && axes.sum && !axes.columns;
+  };
+  for (Operation &inner : op.getBlock()->without_terminator()) {
+    Axes all;
+    bool isRead = false;
+    for (Value operand : inner.getOperands()) {
+      Axes axes = known.lookup(operand);
+      isRead |= isOfBoth(axes) || axes.columns;
+      all.rows |= axes.rows;
+      all.sum |= axes.sum;
+      all.columns |= axes.columns;
+    }
+    if (!isRead && isOfBoth(all))
+      return true;
+    for (Value result : inner.getResults())
+      known[result] = all;
+  }
+  return false;
+}

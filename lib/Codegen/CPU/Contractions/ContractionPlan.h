@@ -265,6 +265,11 @@ llvm::SmallVector<PaddedAxis, 2> findPaddedAxes(mlir::linalg::LinalgOp op,
 std::optional<unsigned> findSharingRows(mlir::linalg::LinalgOp op,
                                         unsigned laneDim, unsigned without);
 
+/// True if the body of `op` puts a number of a row and one of the sum together,
+/// not of `columns`: along the columns that is computed one by one, along the
+/// sum in vectors.
+bool computesOfRowsAndSum(mlir::linalg::LinalgOp op, unsigned columns);
+
 /// What widens bf16 of panels in the body of `op`, if that can be done for two
 /// vectors at a time by `plan` (ContractionPairs.cpp); null if not.
 mlir::Operation *findPairs(mlir::linalg::LinalgOp op,

@@ -204,6 +204,8 @@ std::optional<Candidate> Packing::find(linalg::GenericOp op) {
       !hasWholeBytes(element) || element.getIntOrFloatBitWidth() > 64)
     return std::nullopt;
   unsigned dim = cast<AffineDimExpr>(out.getResults().back()).getPosition();
+  if (computesOfRowsAndSum(op, dim))
+    return std::nullopt;
   auto types = op.getIteratorTypesArray();
   SmallVector<int64_t> statics = op.getStaticLoopRanges();
   Candidate found{};

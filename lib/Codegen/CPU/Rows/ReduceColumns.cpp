@@ -182,7 +182,7 @@ bool ReducedRows::match() {
 /// The rows are short and many; null if that is known.
 Value ReducedRows::makeAreRowsShort(ImplicitLocOpBuilder &b) {
   Value init = producer.getDpsInits()[0], condition;
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), init);
+  SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), init);
   auto require = [&](int64_t axis, arith::CmpIPredicate is, int64_t number) {
     auto extent = dyn_cast<Value>(sizes[axis]);
     if (!extent)
@@ -208,8 +208,7 @@ static AffineMap turn(AffineMap map) {
 Value ReducedRows::emitColumns(ImplicitLocOpBuilder &b) {
   OpOperand *init = producer.getDpsInitOperand(0);
   auto fill = init->get().getDefiningOp<linalg::FillOp>();
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, b.getLoc(), init->get());
+  SmallVector<OpFoldResult> sizes = resolveDims(b, b.getLoc(), init->get());
   std::swap(sizes[rank - 1], sizes[rank - 2]);
   Value empty = tensor::EmptyOp::create(
       b, sizes, getElementTypeOrSelf(init->get().getType()));
