@@ -71,6 +71,8 @@ static constexpr PassEntry kPasses[] = {
      "kernels access buffers, not views of them"},
     {"loop-batch-slices", PassUse::Rounding,
      "contractions of slices are one contraction"},
+    {"loop-carry-padded", PassUse::Rounding,
+     "fields are not copied into their padding"},
     {"loop-collect-appended", PassUse::SameBits,
      "sequences that are only appended to are scan outputs"},
     {"loop-collect-in-place", PassUse::Rounding,

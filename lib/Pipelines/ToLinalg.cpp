@@ -238,6 +238,9 @@ void loopc::populateInterchanges(PassAdder manager, const PipelineOptions &) {
 }
 
 void loopc::populateRegisters(PassAdder manager, const PipelineOptions &) {
+  manager.nest<func::FuncOp>().addPass(
+      createLoopCarryPadded(),
+      "bodies are fused: what computes the next field is one operation");
   manager.nest<func::FuncOp>().addPass(createCpuReduceColumns(),
                                        "loops have their final bodies; before "
                                        "packing, whose column axis it chooses");

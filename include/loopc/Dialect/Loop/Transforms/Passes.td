@@ -332,4 +332,31 @@ def LoopBatchSlices : Pass<"loop-batch-slices", "::mlir::func::FuncOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def LoopCarryPadded : Pass<"loop-carry-padded", "::mlir::func::FuncOp"> {
+  let summary = "carry fields with their padding";
+  let description = [{
+    A carried tensor that each iteration puts into the same larger one (Pad), to
+    read its neighbours, is carried as the larger one. Two of these take turns:
+    iterations write the next field into the middle of the other one, and the
+    borders of both are written once, in front of the loop. Only where the field
+    and its padding are only read, and keep their extents.
+
+    ```mlir
+    loop.loop ... carried(%x = %x0 : tensor<64xf32>) {
+      %p = tensor.insert_slice %x into %border[1] [64] [1] : tensor<64xf32> into tensor<66xf32>
+      %y = linalg.generic ... ins(slices of %p) outs(%empty)
+      loop.yield ... carried(%y : tensor<64xf32>)
+    // becomes
+    loop.loop ... carried(%p = %p0 : tensor<66xf32>, %other = %border : tensor<66xf32>) {
+      %to = tensor.extract_slice %other[1] [64] [1] : tensor<66xf32> to tensor<64xf32>
+      %y = linalg.generic ... ins(slices of %p) outs(%to)
+      %next = tensor.insert_slice %y into %other[1] [64] [1] : tensor<64xf32> into tensor<66xf32>
+      loop.yield ... carried(%next, %p : tensor<66xf32>, tensor<66xf32>)
+    ```
+  }];
+  let statistics = [Statistic<"numPadded", "padded", "fields carried with their padding">];
+  let dependentDialects = ["::loopc::loop::LoopDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif // LOOPC_LOOP_TRANSFORMS_PASSES_TD
