@@ -21,7 +21,9 @@
 // CHECK: %[[NEAR:.*]]:2 = linalg.generic {indexing_maps = [#[[TURNED]], #[[ROW]], #[[ROW]]]
 // CHECK-SAME: ins(%[[FAR_COLUMNS]] : tensor<8x4096xf32>)
 // CHECK: linalg.index 1
-// CHECK: return %[[NEAR]]#1
+// CHECK: %[[PLACES:.*]] = linalg.generic {{.*}} ins(%[[NEAR]]#1 : tensor<4096xi32>)
+// CHECK: arith.extsi
+// CHECK: return %[[PLACES]]
 func.func @known(%x: tensor<4096x4xf32>, %c: tensor<8x4xf32>) -> tensor<4096xi64> {
   %zero = arith.constant 0.0 : f32
   %inf = arith.constant 0x7F800000 : f32

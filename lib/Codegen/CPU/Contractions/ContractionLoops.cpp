@@ -441,9 +441,22 @@ void ContractionEmitter::emitTile(const Tile &tile) {
     }
   if (plan.epilogue.op)
     return storeThroughEpilogue(borders, tile, sums);
-  for (int64_t i : llvm::seq(tile.rows))
-    for (int64_t j : llvm::seq(tile.columns))
-      borders.store(init, sums[i * tile.columns + j], i, j);
+  auto storeBy = [&](ContractionBody &body) {
+    for (int64_t i : llvm::seq(tile.rows))
+      for (int64_t j : llvm::seq(tile.columns))
+        body.store(init, sums[i * tile.columns + j], i, j);
+  };
+  if (!version->storesWhole || tile.masks.empty())
+    return storeBy(borders);
+  Value isWhole = arith::CmpIOp::create(b, arith::CmpIPredicate::sge,
+                                        tile.counts.back(), index(lanes));
+  auto branch = scf::IfOp::create(b, TypeRange(), isWhole, /*withElse=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(branch.thenBlock()->getTerminator());
+  ContractionBody whole(*this, tile, {});
+  storeBy(whole);
+  b.setInsertionPoint(branch.elseBlock()->getTerminator());
+  storeBy(borders);
 }
 
 std::pair<Value, Value> ContractionEmitter::placesAlong(const Tile &tile,

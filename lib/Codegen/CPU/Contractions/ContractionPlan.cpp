@@ -625,6 +625,7 @@ void ContractionPlanner::planRest(RowsPlan &rows) {
   } else {
     rows.rest = mayBeFew ? ColumnRest::SingleVectors : ColumnRest::AllTiles;
     rows.restVectors = mayBeFew ? 1 : rows.tile.vectors;
+    rows.storesWhole = !isCompact && !cpu.hasCheapMasks();
   }
 }
 

@@ -56,6 +56,8 @@ struct RowsPlan {
   ColumnRest rest = ColumnRest::None;
   /// Vectors of a tile of the rest, where it is known or narrow.
   int64_t restVectors = 0;
+  /// Tiles that turn out to be whole are stored without masks.
+  bool storesWhole = false;
   /// Columns that a strip has brought together are read from it.
   bool usesStrip = false;
   /// Rows of the last tile beyond the end are the last row again, so that it is
