@@ -183,13 +183,12 @@ static Value withOthers(OpBuilder &b, Location loc, Value places, Value filler,
                             getValueOrCreateConstantIndexOp(b, loc, extent),
                             arith::ConstantIndexOp::create(b, loc, 0));
   Value most = arith::MinSIOp::create(b, loc, filler, start);
-  return mapPlaces(b, loc, places, filler.getType(),
-                   [&](OpBuilder &nested, Location at, Value place) -> Value {
-                     Value least =
-                         arith::MinSIOp::create(nested, at, place, most);
-                     return arith::SelectOp::create(nested, at, isEmpty, start,
-                                                    least);
-                   });
+  return mapPlaces(
+      b, loc, places, filler.getType(),
+      [&](OpBuilder &nested, Location at, Value place) -> Value {
+        Value least = arith::MinSIOp::create(nested, at, place, most);
+        return arith::SelectOp::create(nested, at, isEmpty, start, least);
+      });
 }
 
 /// True where `x` is beyond what was the extremum so far.
@@ -209,6 +208,32 @@ static Value isBeyond(OpBuilder &b, Location loc, Operation *combiner, Value x,
          : isa<arith::MaxUIOp>(combiner) ? I::ugt
                                          : I::ult;
   return arith::CmpIOp::create(b, loc, is, x, extremum);
+}
+
+/// The extrema that `maker` computes and their places, which `op` finds, of
+/// what is in `inits`.
+static linalg::GenericOp search(RewriterBase &rewriter, linalg::GenericOp op,
+                                linalg::GenericOp maker, ValueRange inits) {
+  Operation *combiner = findExtremum(maker);
+  SmallVector<unsigned> reduced;
+  op.getReductionDims(reduced);
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps[1] = maps[2];
+  auto build = [&](OpBuilder &b, Location loc, ValueRange args) {
+    Value beyond = isBeyond(b, loc, combiner, args[0], args[1]);
+    Value number = arith::IndexCastOp::create(
+        b, loc, args[2].getType(),
+        linalg::IndexOp::create(b, loc, reduced.front()));
+    // The extremum by itself waits for less than by the comparison.
+    IRMapping mapping;
+    mapping.map(maker.getBody()->getArguments(), args.take_front(2));
+    Value extremum = b.clone(*combiner, mapping)->getResult(0);
+    Value place = arith::SelectOp::create(b, loc, beyond, number, args[2]);
+    linalg::YieldOp::create(b, loc, ValueRange{extremum, place});
+  };
+  return linalg::GenericOp::create(rewriter, op.getLoc(), inits.getTypes(),
+                                   ValueRange{op.getDpsInputs()[0]}, inits,
+                                   maps, op.getIteratorTypesArray(), build);
 }
 
 LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
@@ -269,24 +294,8 @@ LogicalResult FirstOfColumns::matchAndRewrite(linalg::GenericOp op,
         rewriter, loc, isEmpty, constant(*getConstantIntValue(begin)), first);
   }
   Value places = linalg::FillOp::create(rewriter, loc, first, empty).result();
-  auto made = linalg::GenericOp::create(
-      rewriter, loc, TypeRange{init.getType(), places.getType()},
-      ValueRange{op.getDpsInputs()[0]}, ValueRange{init, places},
-      ArrayRef<AffineMap>{maps[0], maps[2], maps[2]},
-      op.getIteratorTypesArray(),
-      [&](OpBuilder &b, Location loc, ValueRange args) {
-        Value beyond = isBeyond(b, loc, combiner, args[0], args[1]);
-        Value number = arith::IndexCastOp::create(
-            b, loc, narrow, linalg::IndexOp::create(b, loc, reduced.front()));
-        // The extremum by itself waits for less than by the comparison.
-        IRMapping mapping;
-        mapping.map(maker.getBody()->getArguments(), args.take_front(2));
-        linalg::YieldOp::create(
-            b, loc,
-            ValueRange{
-                b.clone(*combiner, mapping)->getResult(0),
-                arith::SelectOp::create(b, loc, beyond, number, args[2])});
-      });
+  linalg::GenericOp made =
+      search(rewriter, op, maker, ValueRange{init, places});
   rewriter.replaceAllUsesWith(maker.getResult(0), made.getResult(0));
   rewriter.setInsertionPoint(op);
   Value found = made.getResult(1);

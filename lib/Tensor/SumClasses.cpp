@@ -100,7 +100,7 @@ private:
   SmallVector<OpFoldResult> sizes; ///< of the matrix
   unsigned classLoop = 0, elementLoop = 0;
   arith::SelectOp select;
-  Value number;              ///< in the body: the class of an element
+  Value number;               ///< in the body: the class of an element
   SetVector<Operation *> ops; ///< what computes it, in order
   SmallVector<Reader> readers;
   /// Numbers of columns.
@@ -150,7 +150,8 @@ bool ClassSums::matchMatrix() {
     return false;
   OpOperand *init = matrix.getDpsInitOperand(0);
   Block *body = matrix.getBody();
-  select = body->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
+  select =
+      body->getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
   if (!matrix.getMatchingIndexingMap(init).isPermutation() || !select ||
       !isa<FloatType>(select.getType()) ||
       select.getTrueValue().getParentBlock() == body ||
@@ -176,7 +177,9 @@ bool ClassSums::matchMatrix() {
 
 /// True if `op` adds up what its body computes, in any order.
 static bool addsUp(linalg::GenericOp op) {
-  auto sum = op.getBody()->getTerminator()->getOperand(0)
+  auto sum = op.getBody()
+                 ->getTerminator()
+                 ->getOperand(0)
                  .getDefiningOp<arith::AddFOp>();
   Value before = op.getRegionOutputArgs().front();
   return sum && sum->getBlock() == op.getBody() && before.hasOneUse() &&
@@ -200,8 +203,8 @@ bool ClassSums::matchReader(OpOperand &use) {
            .isProjectedPermutation())
     return false;
   auto loopOf = [&](unsigned loop) {
-    return map.getDimPosition(*made.getResultPosition(
-        getAffineDimExpr(loop, matrix.getContext())));
+    return map.getDimPosition(
+        *made.getResultPosition(getAffineDimExpr(loop, matrix.getContext())));
   };
   Reader reader{op, &use, loopOf(classLoop), loopOf(elementLoop), {}};
   auto types = op.getIteratorTypesArray();
@@ -237,8 +240,8 @@ bool ClassSums::canMove() {
 bool ClassSums::fits(OpFoldResult extent, arith::CmpIPredicate is,
                      int64_t number) {
   std::optional<int64_t> known = getConstantIntValue(extent);
-  return !known || arith::applyCmpPredicate(is, APInt(64, *known),
-                                            APInt(64, number));
+  return !known ||
+         arith::applyCmpPredicate(is, APInt(64, *known), APInt(64, number));
 }
 
 bool ClassSums::match() {
@@ -261,13 +264,14 @@ bool ClassSums::match() {
       AffineMap map = reader.op.getMatchingIndexingMap(reader.columns);
       unsigned axis =
           *map.getResultPosition(b.getAffineDimExpr(*reader.column));
-      widths.push_back(resolveDim(b, matrix.getLoc(),
-                                        reader.columns->get(), axis));
+      widths.push_back(
+          resolveDim(b, matrix.getLoc(), reader.columns->get(), axis));
     }
   using P = arith::CmpIPredicate;
-  return llvm::all_of(widths, [&](OpFoldResult width) {
-           return fits(width, P::ule, kMostColumns);
-         }) &&
+  return llvm::all_of(widths,
+                      [&](OpFoldResult width) {
+                        return fits(width, P::ule, kMostColumns);
+                      }) &&
          fits(extentOf(elementLoop), P::uge, kLeastElements) &&
          fits(extentOf(classLoop), P::ule, kMostClasses) &&
          fits(extentOf(classLoop), P::uge, 1);
@@ -357,8 +361,7 @@ Value ClassSums::emitClasses(ImplicitLocOpBuilder &b) {
             ? arith::IndexCastOp::create(nested, loc, i32, found).getResult()
             : arith::TruncIOp::create(nested, loc, i32, found).getResult();
     Value none = arith::ConstantIntOp::create(nested, loc, i32, -1);
-    Value chosen =
-        arith::SelectOp::create(nested, loc, isOne, narrow, none);
+    Value chosen = arith::SelectOp::create(nested, loc, isOne, narrow, none);
     linalg::YieldOp::create(nested, loc, chosen);
   };
   return linalg::GenericOp::create(b, empty.getType(), inputs, empty, maps,
@@ -376,8 +379,7 @@ Value ClassSums::emitNumbers(ImplicitLocOpBuilder &b) {
              ArrayRef{IteratorType::parallel},
              [&](OpBuilder &nested, Location loc, ValueRange) {
                Value at = linalg::IndexOp::create(nested, loc, 0);
-               Value narrow =
-                   arith::IndexCastOp::create(nested, loc, i32, at);
+               Value narrow = arith::IndexCastOp::create(nested, loc, i32, at);
                linalg::YieldOp::create(nested, loc, narrow);
              })
       .getResult(0);
@@ -392,9 +394,13 @@ Value ClassSums::emitTurned(ImplicitLocOpBuilder &b, Reader &reader,
   bool isTurned = map.getDimPosition(1) == reader.elements;
   if (isTurned && !hasOnes)
     return source;
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, b.getLoc(), source);
   OpBuilder::InsertionGuard guard(b);
+  // A view is perhaps checked in the loop.
+  bool isThere = hasElements(source, b.getMultiDimIdentityMap(2), sizes);
   for (Operation *parent = matrix->getParentOp();
-       parent && !isa<FunctionOpInterface>(parent);
+       isThere && parent && !isa<FunctionOpInterface>(parent);
        parent = parent->getParentOp()) {
     auto loop = dyn_cast<LoopLikeOpInterface>(parent);
     if (loop && !loop.isDefinedOutsideOfLoop(source))
@@ -402,8 +408,7 @@ Value ClassSums::emitTurned(ImplicitLocOpBuilder &b, Reader &reader,
     if (loop)
       b.setInsertionPoint(loop);
   }
-  SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(b, b.getLoc(), source);
+  sizes = tensor::getMixedSizes(b, b.getLoc(), source);
   if (!isTurned)
     std::swap(sizes[0], sizes[1]);
   Value turned = source;
@@ -484,7 +489,9 @@ static Value startOf(linalg::GenericOp op) {
 Reader *ClassSums::findCounted(Reader &count) {
   // A product with 1 is the number itself.
   auto isSumOf = [&](Reader &reader) {
-    auto sum = reader.op.getBody()->getTerminator()->getOperand(0)
+    auto sum = reader.op.getBody()
+                   ->getTerminator()
+                   ->getOperand(0)
                    .getDefiningOp<arith::AddFOp>();
     Value before = reader.op.getRegionOutputArgs().front();
     Value added = sum.getLhs() == before ? sum.getRhs() : sum.getLhs();
@@ -514,8 +521,7 @@ Value ClassSums::emitWithOnes(ImplicitLocOpBuilder &b, Reader &reader,
   unsigned axis = columnAxis(reader);
   sizes[axis] = oneMore(b, sizes[axis]);
   Value empty = tensor::EmptyOp::create(b, sizes, select.getType());
-  Value start =
-      linalg::FillOp::create(b, startOf(reader.op), empty).result();
+  Value start = linalg::FillOp::create(b, startOf(reader.op), empty).result();
   return emitSum(b, reader, shared, emitTurned(b, reader, /*hasOnes=*/true),
                  start);
 }
@@ -551,9 +557,8 @@ SmallVector<Value> ClassSums::emitSums(ImplicitLocOpBuilder &b) {
       results.push_back(takeColumns(b, *product, all, reader));
       continue;
     }
-    Value columns = reader.columns
-                        ? emitTurned(b, reader, /*hasOnes=*/false)
-                        : Value();
+    Value columns =
+        reader.columns ? emitTurned(b, reader, /*hasOnes=*/false) : Value();
     results.push_back(
         emitSum(b, reader, shared, columns, reader.op.getDpsInits()[0]));
   }

@@ -130,3 +130,73 @@ def test_shifts_beside_numbers_of_elements(length: int, extent: str) -> None:
             shifted = np.concatenate([[7], expected[:-1]])
             expected = np.where(place > i, shifted + place, expected)
         np.testing.assert_array_equal(y, expected)
+
+
+PADDED = """<ir_version: 10, opset_import: ["": 22]>
+g (float[{rows},{columns}] x, float[{rows},{columns}] z, int64 n, float limit)
+    => (float[{rows},{columns}] y, float[{rows},{columns}] v, float[T,{rows},{columns}] all)
+    <int64[4] pads = {{1, 2, 1, 0}}, float edge = {{3.0}}, int64[2] axes = {{0, 1}}, int64[2] up = {{0, 0}}, int64[2] down = {{2, 2}},
+     int64[2] far = {{-2, -2}}, int64[2] end = {{1000000, 1000000}}, float half = {{0.5}}, bool yes = {{1}}> {{
+  y, v, all = Loop <body = b (int64 i, bool k, float[{rows},{columns}] u, float[{rows},{columns}] s)
+      => (bool k2, float[{rows},{columns}] w, float[{rows},{columns}] t, float[{rows},{columns}] c) {{
+    p = Pad(u, pads, edge)
+    above = Slice(p, up, far, axes)
+    below = Slice(p, down, end, axes)
+    a = Add(above, below)
+    h = Mul(a, half)
+    w = Sub(h, u)
+    {other}
+    c = Add(w, s)
+    most = ReduceMax <keepdims = 0> (u)
+    k2 = Less(most, limit)
+  }}> (n, yes, x, z)
+}}
+"""
+
+#: What becomes of the second field: it is computed of neighbours, or it is the first one of before.
+SECONDS = {
+    "padded": "q = Pad(s, pads, edge)\n low = Slice(q, down, end, axes)\n t = Add(low, h)",
+    "delayed": "t = Identity(u)",
+}
+
+
+def _expect_padded(
+    x: np.ndarray, z: np.ndarray, n: int, limit: float, second: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    u, s, collected = x, z, []
+
+    def pad(field: np.ndarray) -> np.ndarray:
+        return np.pad(field, ((1, 1), (2, 0)), constant_values=np.float32(3))
+
+    for _ in range(n):
+        p = pad(u)
+        h = (p[:-2, :-2] + p[2:, 2:]) * np.float32(0.5)
+        w = h - u
+        t = pad(s)[2:, 2:] + h if second == "padded" else u
+        collected.append(w + s)
+        goes_on = u.max() < limit
+        u, s = w, t
+        if not goes_on:
+            break
+    return u, s, np.array(collected).reshape(-1, *x.shape)
+
+
+@pytest.mark.parametrize("second", SECONDS)
+@pytest.mark.parametrize("shape", [(5, 7), (1, 1), (64, 33), (3, 300)])
+@pytest.mark.parametrize("declared", ["fixed", "open"])
+def test_padded_fields(shape: tuple[int, int], declared: str, second: str) -> None:
+    """Fields that iterations put into their padding: none is copied, and the borders stay."""
+    rows, columns = ("R", "C") if declared == "open" else shape
+    text = PADDED.format(rows=rows, columns=columns, other=SECONDS[second])
+    session = loopc.InferenceSession(onnx.parser.parse_model(text))
+    numbers = np.random.default_rng(sum(shape))
+    # Halves of halves of small numbers are exact.
+    x, z = (numbers.integers(-4, 4, shape).astype(np.float32) for _ in range(2))
+    for trips, limit in [(0, 1e9), (1, 1e9), (2, 1e9), (5, 1e9), (5, -1e9), (7, 12)]:
+        given = {"x": x, "z": z, "n": np.array(trips), "limit": np.float32(limit)}
+        wanted = _expect_padded(x, z, trips, limit, second)
+        y, v, collected = session.run(None, given)
+        np.testing.assert_array_equal(y, wanted[0])
+        np.testing.assert_array_equal(v, wanted[1])
+        # Of no iteration only the number of values is known.
+        np.testing.assert_array_equal(collected, wanted[2] if trips else collected[:0])

@@ -160,6 +160,22 @@ def test_appended(trips: int, axis: int, new_axis: int) -> None:
     )
 
 
+@pytest.mark.parametrize("columns", [0, 1, 15, 16, 17, 32, 33, 63, 64, 65, 128, 130])
+def test_rows_of_states(columns: int) -> None:
+    """The state of a short row stays in registers, whatever part of a tile the row fills."""
+    _check(
+        """states (float[C] x, float[T,C] steps) => (float[C] last, float[T,C] all) {
+          last, all = Scan <num_scan_inputs = 1, body = step (float[C] v, float[C] d) => (float[C] w, float[C] y) {
+              half = Constant <value_float = 0.5> ()
+              h = Mul (v, half)
+              w = Add (h, d)
+              y = Sub (w, v)
+            }> (x, steps)
+        }""",
+        {"x": _floats(columns), "steps": _floats(37, columns)},
+    )
+
+
 def test_appended_elements() -> None:
     """Elements and length of what became a collected value; a condition ends the loop."""
     y, length = _check(

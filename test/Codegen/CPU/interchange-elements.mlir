@@ -243,3 +243,35 @@ func.func @checked_before(%n: i64, %a0: tensor<?x?xf32>, %x: tensor<?x?xf32>) ->
   }
   return %r : tensor<?x?xf32>
 }
+
+// A row that is some cache lines has a version of tiles, too, whose state stays
+// in registers while all iterations write to it. A longer one stays as it is.
+// CHECK-LABEL: func @row(
+// CHECK: %[[ONE:.*]] = arith.cmpi sle, %[[D:.*]], %c8
+// CHECK: scf.if %[[ONE]]
+// CHECK: loop.loop {{.*}} carried(%{{.*}} = %{{.*}} : vector<8xf32>, %{{.*}} = %{{.*}} : tensor<?x?xf32>)
+// CHECK: } else {
+// CHECK: %[[SHORT:.*]] = arith.cmpi sle, %[[D]], %c64
+// CHECK: scf.if %[[SHORT]]
+// CHECK: loop.loop {{.*}} carried(%{{.*}} = %{{.*}} : vector<16xf32>, %{{.*}} = %{{.*}} : tensor<?x?xf32>)
+// CHECK: } else {
+// CHECK: loop.loop {{.*}} carried(%{{.*}} = %{{.*}} : tensor<?xf32>, %{{.*}} = %{{.*}} : tensor<?x?xf32>)
+func.func @row(%n: i64, %a0: tensor<?xf32>, %y0: tensor<?x?xf32>, %x: tensor<?x?xf32>) -> (tensor<?xf32>, tensor<?x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %a0, %c0 : tensor<?xf32>
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %r:2 = loop.loop (%i : i64, %k : i1) trips(%n : i64)
+      carried(%a = %a0 : tensor<?xf32>, %ys = %y0 : tensor<?x?xf32>) {
+    %t = arith.index_cast %i : i64 to index
+    %row = tensor.extract_slice %x[%t, 0] [1, %d] [1, 1] : tensor<?x?xf32> to tensor<?xf32>
+    %y = linalg.generic {indexing_maps = [#one, #one, #one], iterator_types = ["parallel"]}
+        ins(%a, %row : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) {
+    ^bb0(%u: f32, %v: f32, %o: f32):
+      %p = arith.mulf %u, %v : f32
+      linalg.yield %p : f32
+    } -> tensor<?xf32>
+    %all = tensor.insert_slice %y into %ys[%t, 0] [1, %d] [1, 1] : tensor<?xf32> into tensor<?x?xf32>
+    loop.yield while(%k : i1) carried(%y, %all : tensor<?xf32>, tensor<?x?xf32>)
+  }
+  return %r#0, %r#1 : tensor<?xf32>, tensor<?x?xf32>
+}

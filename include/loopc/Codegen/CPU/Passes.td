@@ -117,7 +117,7 @@ def CpuInterchangeElements
     The loop must have a trip count and no condition, and what it computes must
     not be able to fail. A rest that is no whole tile is read and written under
     a mask. Where iterations read or write rows of an open number of elements,
-    there is a version for rows of one vector at most.
+    there are versions for rows of one vector and of 256 bytes at most.
 
     ```mlir
     %r = loop.loop ... trips(%n : i64) carried(%x = %x0 : tensor<?xf32>) {

@@ -85,7 +85,7 @@ bool loopc::computesOfRowsAndSum(linalg::LinalgOp op, unsigned columns) {
     Axes &axes = known[op.getMatchingBlockArgument(input)];
     for (unsigned dim : llvm::seq(op.getNumLoops()))
       if (map.isFunctionOfDim(dim))
-        (dim == columns                             ? axes.columns
+        (dim == columns                          ? axes.columns
          : types[dim] == IteratorType::reduction ? axes.sum
                                                  : axes.rows) = true;
   }

@@ -367,7 +367,8 @@ bool ContractionPlanner::chooseTransposed() {
   if (!areMany || strideAlong(op, plan, *init, dim) != 1 ||
       (!plan.isDynamic(dim) &&
        plan.extents[dim] < (isLong ? kFewLongColumns : kFewColumns)) ||
-      computesOfRowsAndSum(op, dim) || plan.lanes < 2 || plan.lanes > CpuModel::kSquareLanes)
+      computesOfRowsAndSum(op, dim) || plan.lanes < 2 ||
+      plan.lanes > CpuModel::kSquareLanes)
     return false;
   OpOperand *shared = findShared();
   if (!shared || strideAlong(op, plan, *shared, sum) != 1)

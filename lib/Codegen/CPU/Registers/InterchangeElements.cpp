@@ -214,14 +214,13 @@ int64_t ElementInterchange::lanesOf(Elements few) const {
 /// The most elements of a version.
 int64_t ElementInterchange::mostOf(Elements few) const {
   int64_t most = lanesOf(few);
-  return few == Elements::Vector ? most
-                                 : std::max(most, kShortRow * 8 / bits);
+  return few == Elements::Vector ? most : std::max(most, kShortRow * 8 / bits);
 }
 
 /// scf.if (there are `few` elements) { a copy } else { the loop }; returns the
-/// copy, null where a tile is a vector or there are several rows. Long rows stay
-/// inside of the iterations that read them; of a short one the state would be
-/// stored and read again in each of them.
+/// copy, null where a tile is a vector or there are several rows. Long rows
+/// stay inside of the iterations that read them; of a short one the state would
+/// be stored and read again in each of them.
 LoopOp ElementInterchange::makeVersion(Elements few) {
   auto isNotOne = [](OpFoldResult dim) {
     return getConstantIntValue(dim).value_or(1) != 1;

@@ -96,9 +96,8 @@ static bool fits(OpFoldResult extent, OpFoldResult offset, OpFoldResult size) {
 bool PaddedField::fitsInside(tensor::InsertSliceOp insert) {
   SmallVector<OpFoldResult> extents =
       resolveDims(rewriter, insert.getLoc(), insert.getDest());
-  for (auto [extent, offset, size] :
-       llvm::zip_equal(extents, insert.getMixedOffsets(),
-                       insert.getMixedSizes()))
+  for (auto [extent, offset, size] : llvm::zip_equal(
+           extents, insert.getMixedOffsets(), insert.getMixedSizes()))
     if (!fits(extent, offset, size))
       return false;
   return true;
@@ -116,14 +115,12 @@ bool PaddedField::isInsertion(tensor::InsertSliceOp insert) {
          insert.getDroppedDims().none() &&
          loop.isDefinedOutsideOfLoop(insert.getDest()) &&
          llvm::all_of(insert.getMixedOffsets(), isFixed) &&
-         llvm::all_of(insert.getMixedSizes(), isFixed) &&
-         fitsInside(insert);
+         llvm::all_of(insert.getMixedSizes(), isFixed) && fitsInside(insert);
 }
 
 /// True if `field` has the extents of what is inserted.
 bool PaddedField::hasExtents(Value field) {
-  SmallVector<OpFoldResult> dims =
-      resolveDims(rewriter, loop.getLoc(), field);
+  SmallVector<OpFoldResult> dims = resolveDims(rewriter, loop.getLoc(), field);
   return llvm::equal(dims, pad.getMixedSizes(), isEqualConstantIntOrValue);
 }
 
