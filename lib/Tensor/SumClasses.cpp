@@ -87,6 +87,7 @@ private:
                      ValueRange shared);
   Value takeColumns(ImplicitLocOpBuilder &b, Reader &reader, Value all,
                     Reader &wanted);
+  void emitPlaces(ImplicitLocOpBuilder &b);
   SmallVector<Value> emitSums(ImplicitLocOpBuilder &b);
   SmallVector<Value> emitAsTheyAre(ImplicitLocOpBuilder &b);
 
@@ -105,6 +106,12 @@ private:
   SmallVector<Reader> readers;
   /// Numbers of columns.
   SmallVector<OpFoldResult> widths;
+
+  // What is made in front of the branch, so that loops around it allocate no
+  // memory in each iteration.
+  Value numbers;    ///< of the classes
+  Value classPlace; ///< for classes of elements
+  llvm::SmallDenseMap<Reader *, Value> placesWithOnes; ///< for sums
 };
 } // namespace
 
@@ -338,7 +345,7 @@ Value ClassSums::emitClasses(ImplicitLocOpBuilder &b) {
   Type i32 = b.getI32Type();
   Value most =
       getValueOrCreateConstantIndexOp(b, b.getLoc(), extentOf(classLoop));
-  Value empty = tensor::EmptyOp::create(b, {extentOf(elementLoop)}, i32);
+  Value empty = classPlace;
   auto build = [&](OpBuilder &nested, Location loc, ValueRange args) {
     IRMapping mapping;
     mapping.map(arguments, args.drop_back());
@@ -513,15 +520,29 @@ Reader *ClassSums::findCounted(Reader &count) {
   return found == readers.end() ? nullptr : &*found;
 }
 
+void ClassSums::emitPlaces(ImplicitLocOpBuilder &b) {
+  numbers = emitNumbers(b);
+  classPlace =
+      tensor::EmptyOp::create(b, {extentOf(elementLoop)}, b.getI32Type());
+  for (Reader &count : readers) {
+    Reader *reader = findCounted(count);
+    if (!reader || placesWithOnes.contains(reader))
+      continue;
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(b, b.getLoc(), reader->op.getDpsInits()[0]);
+    unsigned axis = columnAxis(*reader);
+    sizes[axis] = oneMore(b, sizes[axis]);
+    placesWithOnes[reader] =
+        tensor::EmptyOp::create(b, sizes, select.getType());
+  }
+}
+
 /// The sums of `reader` of all columns and of ones.
 Value ClassSums::emitWithOnes(ImplicitLocOpBuilder &b, Reader &reader,
                               ValueRange shared) {
-  Value init = reader.op.getDpsInits()[0];
-  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(b, b.getLoc(), init);
-  unsigned axis = columnAxis(reader);
-  sizes[axis] = oneMore(b, sizes[axis]);
-  Value empty = tensor::EmptyOp::create(b, sizes, select.getType());
-  Value start = linalg::FillOp::create(b, startOf(reader.op), empty).result();
+  Value start = linalg::FillOp::create(b, startOf(reader.op),
+                                       placesWithOnes.lookup(&reader))
+                    .result();
   return emitSum(b, reader, shared, emitTurned(b, reader, /*hasOnes=*/true),
                  start);
 }
@@ -544,12 +565,11 @@ Value ClassSums::takeColumns(ImplicitLocOpBuilder &b, Reader &reader, Value all,
 }
 
 SmallVector<Value> ClassSums::emitSums(ImplicitLocOpBuilder &b) {
-  SmallVector<Value> shared{emitNumbers(b), emitClasses(b)};
-  // Products with a column of ones.
+  SmallVector<Value> shared{numbers, emitClasses(b)};
   llvm::SmallDenseMap<Reader *, Value> counted;
   for (Reader &reader : readers)
-    if (Reader *product = findCounted(reader); product && !counted[product])
-      counted[product] = emitWithOnes(b, *product, shared);
+    if (placesWithOnes.contains(&reader))
+      counted[&reader] = emitWithOnes(b, reader, shared);
   SmallVector<Value> results;
   for (Reader &reader : readers) {
     Reader *product = reader.columns ? &reader : findCounted(reader);
@@ -565,11 +585,8 @@ SmallVector<Value> ClassSums::emitSums(ImplicitLocOpBuilder &b) {
   return results;
 }
 
-/// The matrix, in memory that the other version does not have, and its readers.
 SmallVector<Value> ClassSums::emitAsTheyAre(ImplicitLocOpBuilder &b) {
   IRMapping mapping;
-  if (auto empty = matrix.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>())
-    b.clone(*empty, mapping);
   b.clone(*matrix, mapping);
   SmallVector<Value> results;
   for (Reader &reader : readers)
@@ -581,6 +598,7 @@ void ClassSums::rewrite(IRRewriter &rewriter) {
   ImplicitLocOpBuilder b(matrix.getLoc(), rewriter);
   b.setInsertionPoint(readers.back().op);
   SmallVector<Value> results;
+  emitPlaces(b);
   if (Value condition = makeCondition(b)) {
     SmallVector<Type> types;
     for (Reader &reader : readers)
