@@ -103,3 +103,32 @@ def test_shapes_whose_zeros_stand_for_extents():
         else:
             (got,) = session.run(None, feeds)
             np.testing.assert_allclose(got, expected(q, k, v), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("softcap", [0.0, 2.0])
+@pytest.mark.parametrize("mode", range(4))
+def test_scores_that_are_given(mode, softcap):
+    """Scores where the mask is false are -inf, as ONNX defines; onnxruntime gives -3.4e38."""
+    session = loopc.InferenceSession(
+        onnx.parser.parse_model(f"""<ir_version: 10, opset_import: ["" : 23]>
+        g (float[1,2,s,8] q, float[1,2,t,8] k, float[1,2,t,8] v, bool[s,u] mask, float[1,2,p,8] pk,
+           float[1,2,p,8] pv) => (float[1,2,s,8] y, float[1,2,u,8] nk, float[1,2,u,8] nv,
+                                  float[1,2,s,u] scores) {{
+          y, nk, nv, scores = Attention <qk_matmul_output_mode = {mode}, softcap: float = {softcap}>
+              (q, k, v, mask, pk, pv)
+        }}""").SerializeToString()
+    )
+    random = np.random.default_rng(mode)
+    q, k, v, pk, pv = random.standard_normal((5, 1, 2, 3, WIDTH)).astype(np.float32)
+    mask = random.random((3, 6)) < 0.5
+    mask[1] = False
+    feeds = {"q": q, "k": k, "v": v, "mask": mask, "pk": pk, "pv": pv}
+    given = [q @ np.concatenate([pk, k], 2).swapaxes(2, 3) / np.float32(np.sqrt(WIDTH))]
+    given.append(softcap * np.tanh(given[0] / softcap) if softcap else given[0])
+    given.append(np.where(mask, given[1], -np.inf))
+    weights = np.where(mask, np.exp(given[1]), 0)
+    given.append(weights / weights.sum(3, keepdims=True).clip(1e-30))
+    got = session.run(None, feeds)
+    np.testing.assert_allclose(got[3], given[mode], rtol=1e-4, atol=1e-5)
+    y = given[3] @ np.concatenate([pv, v], 2)
+    np.testing.assert_allclose(got[0], y, rtol=1e-4, atol=1e-5)
