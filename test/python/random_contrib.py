@@ -42,7 +42,9 @@ def skip_norm(b: Block, x: str) -> str:
         names.append(b.maybe(lambda: b.weights(size)))
     names.append(b.maybe(lambda: b.weights(size)))
     made = b.several(op, _trimmed(names), 4, epsilon=1e-5)
-    # Mean and deviation are nobody's; the sum is read by what follows.
+    # The sum is read by what follows, the mean and the deviation sometimes.
+    if b.dice.random() < 0.2:
+        return b.add("Add", [b.add("Mul", [made[0], made[2]], ""), made[1]], "")
     for k in (1, 2):
         b.nodes[-1].output[k] = ""
     if b.dice.random() < 0.5:

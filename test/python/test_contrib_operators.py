@@ -197,7 +197,11 @@ def test_sum_before_activation():
     compare("FusedConv", operands, constants=(1, 2), activation="Relu")
 
 
-@pytest.mark.parametrize("outputs", [[np.float32], [np.float32, None, None, np.float32]])
+@pytest.mark.parametrize(
+    "outputs",
+    [[np.float32], [np.float32, None, None, np.float32], [np.float32] * 4, [np.float32] * 2,
+     [np.float32, None, np.float32]],
+)  # fmt: skip
 def test_skip_normalizations(outputs):
     x, skip = floats(2, 3, 8), floats(2, 3, 8)
     layer = "SkipLayerNormalization"
@@ -212,6 +216,8 @@ def test_skip_normalizations(outputs):
 
 def test_normalizations_of_the_standard_domain():
     simple = "SimplifiedLayerNormalization"
+    for axis, extents in ((-1, (8,)), (1, (3, 8)), (-2, (3, 8)), (2, (8,))):
+        compare(simple, [floats(2, 3, 8), floats(*extents)], 2, domain="", axis=axis, epsilon=1e-3)
     compare(simple, [floats(2, 3, 8), floats(8)], domain="", axis=-1, stash_type=1)
     compare(simple, [floats(2, 3, 8), floats(8)], domain="", axis=2, epsilon=1e-3)
     layer = "LayerNormalization"

@@ -263,10 +263,27 @@ static std::string writeSkipLayerNorm(const ContribCall &call) {
          "epsilon: float = @epsilon>(sum, gamma, beta)\n";
 }
 
+/// `inverse` = 1 / sqrt(mean of squares of `x` + epsilon) in float, which
+/// RMSNormalization computes and does not give. `axes` are those of the mean.
+static std::string writeInverseRms(StringRef inverse, StringRef x,
+                                   StringRef axes) {
+  return llvm::formatv("wide = float({0})\n"
+                       "squares = ReduceMean(wide * wide, {1})\n"
+                       "{2} = Reciprocal(Sqrt(squares + @epsilon))\n",
+                       x, axes, inverse);
+}
+
+/// No mean is subtracted: the one that onnxruntime gives is zero.
 static std::string writeSkipRmsNorm(const ContribCall &call) {
-  return writeSkip(call, 3) +
-         "output = RMSNormalization<axis = -1, epsilon: float = @epsilon>"
-         "(sum, gamma)\n";
+  std::string text =
+      writeSkip(call, 3) +
+      "output = RMSNormalization<axis = -1, epsilon: float = @epsilon>"
+      "(sum, gamma)\n";
+  if (call.wants(1) || call.wants(2))
+    text += writeInverseRms("inv_std_var", "sum", "[-1]");
+  if (call.wants(1))
+    text += "mean = ConstantOfShape(Shape(squares))\n";
+  return text;
 }
 
 /// The scale, and so the result, may have another type than what is normalized.
@@ -293,7 +310,14 @@ static std::string writeLayerNorm(const ContribCall &call) {
 }
 
 static std::string writeRmsNorm(const ContribCall &call) {
-  return writeMixedNorm(call, "y", "RMSNormalization", "x, scale");
+  std::string text = writeMixedNorm(call, "y", "RMSNormalization", "x, scale");
+  if (!call.wants(1))
+    return text;
+  int64_t axis = call.getInt("axis", -1);
+  std::string axes =
+      axis < 0 ? llvm::formatv("Range({0}, 0, 1)", axis).str()
+               : llvm::formatv("Range({0}, Size(Shape(X)), 1)", axis).str();
+  return text + writeInverseRms("InvStdDev", "X", axes);
 }
 
 static std::string writeEmbedLayerNorm(const ContribCall &call) {
