@@ -673,5 +673,16 @@ def test_domain_that_is_not_imported():
 
 def test_left_out_by_the_caller_but_needed():
     made, _ = make("BiasGelu", [floats(2)], [np.float32])
+def test_domain_of_versions_that_is_not_imported():
+    """The newest one, as in onnxruntime: a LabelEncoder has the attributes of version 4."""
+    names, more = np.array(["b", "z", "a"], object), {"domain": "ai.onnx.ml"}
+    keys: dict[str, Any] = {"keys_strings": ["a", "b"], "values_int64s": [3, 4]}
+    compare("LabelEncoder", [names], [np.int64], **more, **keys)
+    compare("Scaler", [floats(2, 3)], **more, offset=[1.0, 2.0, 3.0], scale=[0.5, 1.0, 2.0])
+    made, _ = make("TreeEnsembleRegressor", [floats(2, 3)], [np.float32], **more)
+    with pytest.raises(loopc.CompileError, match="withdrawn in opset 5"):
+        loopc.InferenceSession(made)
+
+
     with pytest.raises(loopc.CompileError):
         loopc.InferenceSession(made)

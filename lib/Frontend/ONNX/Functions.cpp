@@ -59,11 +59,18 @@ Importer::findLocalFunction(const pb::NodeProto &node) {
 // What becomes of a node
 //===----------------------------------------------------------------------===//
 
-/// The version of a domain that is not imported: onnxruntime takes the newest
-/// that it knows, and files that were made for it leave the import out. 0 where
-/// there is a choice of versions, and an error is better than a guess.
-static int64_t getOnlyVersion(StringRef domain) {
-  return domain == "com.microsoft" ? 1 : 0;
+/// The version of a domain that is not imported: the newest, which onnxruntime
+/// takes, and files that were made for it leave the import out. 0 for ONNX's
+/// own domain, which every model must import, and for unknown ones.
+static int64_t getDefaultVersion(StringRef domain) {
+  if (domain.empty())
+    return 0;
+  if (domain == "com.microsoft")
+    return 1;
+  const auto &known =
+      pb::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  auto range = known.find(domain.str());
+  return range == known.end() ? 0 : range->second.second;
 }
 
 FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
@@ -72,7 +79,7 @@ FailureOr<NodeKind> Importer::classifyNode(NodeContext &nc) {
     return loopc::emitError(nc.loc, Diag::BadNode)
            << "the node does not say its operator";
   auto version = nc.frame.opsets.find(nc.domain);
-  nc.opset = version == nc.frame.opsets.end() ? getOnlyVersion(nc.domain)
+  nc.opset = version == nc.frame.opsets.end() ? getDefaultVersion(nc.domain)
                                               : version->second;
   if (!nc.opset)
     return NodeKind::Unsupported;
