@@ -652,7 +652,9 @@ def test_what_is_not_supported(op, operands, attributes, said):
      ("ImageScaler", {"bias": [1.0, -2.0, 0.25]}),
      ("Crop", {"border": [1, 0, 2, 1]}),
      ("Crop", {"border": [1, 2, 0, 0], "scale": [1, 3]}),
-     ("Affine", {"alpha": 0.5, "beta": -2.0})],
+     ("Affine", {"alpha": 0.5, "beta": -2.0}),
+     ("ThresholdedRelu", {"alpha": 0.3}),
+     ("ThresholdedRelu", {})],
 )  # fmt: skip
 def test_former_operators_of_onnx(op, attributes):
     compare(op, [floats(2, 3, 4, 5)], domain="", opset=7, **attributes)
@@ -671,8 +673,6 @@ def test_domain_that_is_not_imported():
         loopc.InferenceSession(model.SerializeToString())
 
 
-def test_left_out_by_the_caller_but_needed():
-    made, _ = make("BiasGelu", [floats(2)], [np.float32])
 def test_domain_of_versions_that_is_not_imported():
     """The newest one, as in onnxruntime: a LabelEncoder has the attributes of version 4."""
     names, more = np.array(["b", "z", "a"], object), {"domain": "ai.onnx.ml"}
@@ -684,5 +684,7 @@ def test_domain_of_versions_that_is_not_imported():
         loopc.InferenceSession(made)
 
 
+def test_left_out_by_the_caller_but_needed():
+    made, _ = make("BiasGelu", [floats(2)], [np.float32])
     with pytest.raises(loopc.CompileError):
         loopc.InferenceSession(made)

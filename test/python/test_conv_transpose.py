@@ -32,6 +32,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "uneven": ((1, 4, 5, 6), (4, 3, 3, 5), {"strides": [2, 3], "pads": [1, 0, 0, 2]}),
     "groups": ((1, 8, 5, 4), (8, 3, 4, 4), {"strides": [2, 2], "group": 4}),
     "filters": ((1, 32, 6), (32, 1, 8), {"strides": [4], "pads": [2, 2], "group": 32}),
+    "empty_mode": ((1, 4, 5), (4, 3, 3), {"strides": [2], "auto_pad": ""}),
     "same": ((1, 4, 5), (4, 3, 3), {"strides": [2], "auto_pad": "SAME_UPPER"}),
     "same_lower": ((1, 4, 5), (4, 3, 4), {"strides": [3], "auto_pad": "SAME_LOWER"}),
     "given": ((1, 4, 5), (4, 3, 4), {"strides": [2], "output_shape": [9]}),

@@ -69,6 +69,21 @@ def test_windows(window: tuple[int, int, int, int], groups: int) -> None:
         _compare(_model(",".join(map(str, x.shape)), attributes, weights), [x])
 
 
+@pytest.mark.parametrize("pads", ["", ", pads = [1, 0, 2, 1]"])
+def test_empty_auto_pad(pads: str) -> None:
+    """The default, as in onnxruntime: pads, or none."""
+    random = np.random.default_rng(0)
+    weights = random.standard_normal((3, 2, 3, 2)).astype(np.float32)
+    x = random.standard_normal((1, 2, 5, 6)).astype(np.float32)
+    for shape in ("n,2,h,w", "1,2,5,6"):
+        _compare(_model(shape, f'auto_pad = ""{pads}', weights), [x])
+        pool = onnx.parser.parse_model(
+            f'<ir_version: 10, opset_import: ["": 21]> test (float[{shape}] x) => (float[p,q,r,s] y) '
+            f'{{ y = MaxPool<auto_pad = "", kernel_shape = [3, 3]{pads}>(x) }}'
+        )
+        _compare(pool, [x])
+
+
 @pytest.mark.parametrize("stride", [1, 3, 160])
 def test_long_windows(stride: int) -> None:
     """One row, one channel: a filter over a signal."""

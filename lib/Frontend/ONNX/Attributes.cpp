@@ -150,11 +150,17 @@ Importer::getInts(NodeContext &nc, StringRef name, size_t count) {
          << " entries, expected " << count;
 }
 
+/// True for an empty text where ONNX has a few words: exporters wrote it for
+/// the default, and onnxruntime takes it for that.
+static bool isLeftOut(const pb::AttributeProto &attr, StringRef name) {
+  return name == "auto_pad" && attr.s().empty();
+}
+
 FailureOr<DictionaryAttr> Importer::convertAttributes(NodeContext &nc) {
   NamedAttrList attributes;
   for (const pb::AttributeProto &attr : nc.node.attribute()) {
     NodeAttr value = resolve(attr, nc.frame, nc.scope);
-    if (!value.proto)
+    if (!value.proto || isLeftOut(*value.proto, attr.name()))
       continue;
     // An exporter's own, or checkAttributes had refused it.
     if (nc.schema && !nc.schema->attributes().count(attr.name()) &&

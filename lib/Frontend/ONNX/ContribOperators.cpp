@@ -436,6 +436,9 @@ static constexpr char kAffine[] =
     "shift = Constant<value_float: float = @beta>()\n"
     "Y = X * CastLike(factor, X) + CastLike(shift, X)\n";
 
+static constexpr char kThresholdedRelu[] =
+    "Y = ThresholdedRelu<alpha: float = @alpha>(X)";
+
 /// The border is left, top, right, bottom; `scale` is the height and the width.
 static std::string writeCrop(const ContribCall &call) {
   std::string end = call.getAttr("scale")
@@ -532,6 +535,8 @@ ArrayRef<ContribOperator> loopc::importer::getContribLayers() {
       {"", "Crop", "border, scale", "input", "output", writeCrop},
       {"", "Affine", "alpha: float = 1.0, beta: float = 0.0", "X", "Y",
        write<kAffine>},
+      {"", "ThresholdedRelu", "alpha: float = 1.0", "X", "Y",
+       write<kThresholdedRelu>},
   };
   return operators;
 }
