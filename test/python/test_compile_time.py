@@ -8,6 +8,7 @@
 """What compile time follows: the code of nested loops and of repeated layers; what objects hold."""
 
 import itertools
+import os
 import pathlib
 import re
 import struct
@@ -90,6 +91,12 @@ def views_of_views(count: int) -> str:
     return f"({inputs}) => (float[p, q] v{count}) {{ {lines} }}"
 
 
+def processor_seconds() -> float:
+    """Of this process and of those that have ended: a compiler is one of its own."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
 @pytest.mark.parametrize("write", [branches_in_a_chain, views_of_views])
 def test_chains_take_linear_time(write: Callable[[int], str], tmp_path: pathlib.Path) -> None:
     """Four times as many take less than ten times as long: what is known is not asked anew."""
@@ -98,9 +105,9 @@ def test_chains_take_linear_time(write: Callable[[int], str], tmp_path: pathlib.
         model = onnx.parser.parse_model(
             f'<ir_version: 10, opset_import: ["" : 21]> chain {write(count)}'
         )
-        begin = time.process_time()
+        begin = processor_seconds()
         loopc.compile(model.SerializeToString(), tmp_path / f"{count}.mlir", emit="llvm")
-        seconds.append(time.process_time() - begin)
+        seconds.append(processor_seconds() - begin)
     assert seconds[1] < 10 * seconds[0], seconds
 
 
