@@ -69,17 +69,20 @@ def test_pairs_are_of_every_kind() -> None:
 #: Passes that none of the models below goes through: those of kernels, and of very large functions;
 #: test_attention_tiles.py leaves cpu-tile-chains out, test_attention_groups.py tensor-expand-repeats,
 #: test_elementwise.py has what tensor-version-extents changes, test_threads.py what
-#: nest-make-sections does. cpu-cut-sections cuts very large functions only.
+#: nest-make-sections does, test_shifted_fields.py loop-carry-padded, test_sums_of_classes.py
+#: tensor-sum-classes. cpu-cut-sections cuts very large functions only.
 UNTRIED = {
     "buffer-write-carried",
     "cpu-cut-sections",
     "cpu-reduce-columns",
+    "loop-carry-padded",
     "loop-merge-lengths",
     "tensor-expand-fourier",
     "tensor-expand-repeats",
     "loop-fuse-loops",
     "cpu-tile-chains",
     "tensor-scale-subnormals",
+    "tensor-sum-classes",
     "tensor-tabulate-bytes",
     "tensor-version-extents",
     "tensor-widen-factors",
