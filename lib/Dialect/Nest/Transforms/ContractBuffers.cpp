@@ -10,6 +10,7 @@
 // accesses a part of a buffer of its own, and nobody else accesses the buffer,
 // one such part is enough for all of them: it stays in a cache.
 
+#include "NestUses.h"
 #include "loopc/Dialect/Nest/Analysis/Accesses.h"
 #include "loopc/Dialect/Nest/Analysis/PrivateBuffers.h"
 #include "loopc/Dialect/Nest/IR/Parallel.h"
@@ -29,9 +30,6 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// A buffer of so many bytes leaves the caches next to a core before it is read
-/// again.
-static constexpr int64_t kLongWay = CpuModel::kSecondCache / 2;
 /// Parts of more bytes are left where they are: threads have one each.
 static constexpr int64_t kLargePart = CpuModel::kSecondCache / 4;
 
@@ -113,7 +111,8 @@ static MemRefType findPartType(Contraction &found) {
     return of.getNumElements() *
            llvm::divideCeil(of.getElementTypeBitWidth(), 8);
   };
-  bool isLarge = !type.hasStaticShape() || int64_t(bytesOf(type)) >= kLongWay;
+  bool isLarge =
+      !type.hasStaticShape() || int64_t(bytesOf(type)) >= kBeyondCaches;
   bool isSmall = part.hasStaticShape() && int64_t(bytesOf(part)) <= kLargePart;
   return isLarge && isSmall ? part : MemRefType();
 }

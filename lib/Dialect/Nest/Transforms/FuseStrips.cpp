@@ -35,9 +35,6 @@ namespace loopc {
 using namespace mlir;
 using namespace loopc;
 
-/// A buffer of so many bytes leaves the caches next to a core before it is read
-/// again.
-static constexpr int64_t kLongWay = 512 << 10;
 /// Of fewer strips threads would have no even shares.
 static constexpr int64_t kManyStrips = 16;
 /// With so many rows in each, a strip is no smaller than what a cache has.
@@ -205,7 +202,7 @@ static MemRefType findStripType(Strips &strips) {
     if (k == strips.axis)
       shape[k] = strips.rows;
   }
-  if (whole < kLongWay)
+  if (whole < kBeyondCaches)
     return {};
   return MemRefType::Builder(type).setShape(shape);
 }

@@ -9,12 +9,17 @@
 #ifndef LOOPC_LIB_DIALECT_NEST_TRANSFORMS_NESTUSES_H
 #define LOOPC_LIB_DIALECT_NEST_TRANSFORMS_NESTUSES_H
 
+#include "loopc/Support/CpuModel.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
 #include <optional>
 
 namespace loopc {
+
+/// A buffer of so many bytes leaves the caches next to a core before it is read
+/// again: it is made smaller.
+inline constexpr int64_t kBeyondCaches = CpuModel::kSecondCache / 2;
 
 /// How a nest uses one buffer.
 struct NestUse {
